@@ -259,26 +259,22 @@ export class PolitelyServer implements AsyncDisposable {
     app.addHook('onRequest', async (request) => assertProgram(request, names))
     await app.register(bearerAuth, {
       addHook: false,
-      keys: new Set<string>(),
-      errorResponse: () => ({ error: 'unauthorized' }),
+      keys: [],
       auth: (token, request) => {
         const tenant = this.#tenants.byToken(token)
         if (tenant !== undefined) request.tenant = tenant
         return tenant !== undefined
       },
     })
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       if (isSocket || !this.#needsTokens) {
         request.tenant = this.#local
-        return
+        return done()
       }
-      await new Promise<void>((resolve, reject) => {
-        const verify = app.verifyBearerAuth
-        if (verify === undefined) return reject(new Error('@fastify/bearer-auth is not registered'))
-        verify(request, reply, (error) => (error === undefined ? resolve() : reject(error)))
-      }).catch(() => {
+      app.verifyBearerAuth?.(request, reply, (error) => {
+        if (error === undefined) return done()
         reply.header('www-authenticate', 'Bearer')
-        throw new Fault('unauthorized', 'send a token of the token file: Authorization: Bearer TOKEN')
+        done(new Fault('unauthorized', 'send a token of the token file: Authorization: Bearer TOKEN'))
       })
     })
   }
