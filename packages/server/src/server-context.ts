@@ -10,8 +10,6 @@ export interface ServerContext {
   /** The longest pause that a client may report. Milliseconds. */
   readonly maxPauseMs: number
   readonly metrics: ServerMetrics
-  /** Whether no permit is granted any more. */
-  readonly isDraining: () => boolean
 }
 
 declare module 'fastify' {

@@ -22,7 +22,7 @@ import { fetchRoute } from './http/routes-fetch.ts'
 import { healthRoutes, operationRoutes } from './http/routes-operation.ts'
 import { permitRoutes } from './http/routes-permits.ts'
 import { robotsRoutes } from './http/routes-robots.ts'
-import { ServerMetrics } from './metrics.ts'
+import { serverMetrics } from './metrics.ts'
 import {
   type CheckedOptions,
   checkedOptions,
@@ -72,8 +72,6 @@ export class PolitelyServer implements AsyncDisposable {
   readonly #local: Tenant
   readonly #apps: FastifyInstance[] = []
   readonly #eventLoop = new EventLoopDelay()
-  #needsTokens: boolean
-  #isDraining = false
 
   /**
    * @throws {OptionError} for an invalid or unknown option.
@@ -85,24 +83,17 @@ export class PolitelyServer implements AsyncDisposable {
     const { now } = gatePort(gate)
     this.#tenants = new Tenants(now)
     this.#local = new Tenant(LOCAL, DEFAULT_QUOTAS, now)
-    this.#needsTokens = tokens !== undefined
     if (tokens !== undefined) this.#tenants.load(tokens)
-    const metrics = new ServerMetrics({ open: () => desk.leases.open, waiting: () => desk.waiting })
+    const metrics = serverMetrics({ open: () => desk.leases.open, waiting: () => desk.waiting })
     const desk = new PermitDesk({
       gate,
       secret,
-      onResult: (state) => metrics.answered(state),
-      onExpire: () => metrics.expired(),
+      onResult: metrics.answered,
+      onExpire: metrics.expired,
       onError: (error) => logger.warn?.(`a request could not be looked at: ${(error as Error).message}`),
       isShared: () => this.#tenants.size > 1,
     })
-    this.#context = {
-      gate,
-      desk,
-      maxPauseMs,
-      metrics,
-      isDraining: () => this.#isDraining,
-    }
+    this.#context = { gate, desk, maxPauseMs, metrics }
   }
 
   /**
@@ -112,7 +103,6 @@ export class PolitelyServer implements AsyncDisposable {
    */
   loadTokens(text: string): void {
     this.#tenants.load(text)
-    this.#needsTokens = true
   }
 
   /**
@@ -147,7 +137,6 @@ export class PolitelyServer implements AsyncDisposable {
 
   /** From now on no permit is granted. Resolves when all permits have ended, or after 25 seconds. */
   async drain(): Promise<void> {
-    this.#isDraining = true
     const { desk } = this.#context
     desk.drain()
     const until = performance.now() + DRAIN_MS
@@ -157,7 +146,6 @@ export class PolitelyServer implements AsyncDisposable {
 
   /** Stops listening, and releases all permits. */
   async close(): Promise<void> {
-    this.#isDraining = true
     this.#context.desk.close()
     this.#eventLoop[Symbol.dispose]()
     await Promise.all(
@@ -175,7 +163,7 @@ export class PolitelyServer implements AsyncDisposable {
   }
 
   #assertMayBePublic(host: string, tls: TcpOptions['tls'], behindTls: boolean): void {
-    if (!this.#needsTokens)
+    if (this.#tenants.size === 0)
       throw new OptionError(
         'tokens',
         `is missing; the address ${host} is not of this machine only, so callers need tokens; write tokens: newToken('NAME').line`,
@@ -267,7 +255,7 @@ export class PolitelyServer implements AsyncDisposable {
       },
     })
     app.addHook('onRequest', (request, reply, done) => {
-      if (isSocket || !this.#needsTokens) {
+      if (isSocket || this.#tenants.size === 0) {
         request.tenant = this.#local
         return done()
       }

@@ -146,7 +146,7 @@ export class Tenants {
   #byHash = new Map<string, Tenant>()
   /** Also those whose tokens were removed: they may still hold permits. */
   readonly #byName = new Map<string, Tenant>()
-  /** How many tenants there are. */
+  /** How many tenants there are; 0 until tokens are loaded. */
   size = 0
 
   constructor(now: () => number) {

@@ -5,10 +5,10 @@ import type { ServerContext } from '../server-context.ts'
 import { Fault } from './problem.ts'
 
 /** Open to everyone: they say nothing but yes. */
-export function healthRoutes(app: FastifyInstance, { isDraining }: ServerContext): void {
+export function healthRoutes(app: FastifyInstance, { desk }: ServerContext): void {
   app.get('/livez', jsonRoute('isAlive', 'Whether the server runs'), async () => ({ status: 'ok' }))
   app.get('/readyz', jsonRoute('isReady', 'Whether the server grants permits'), async () => {
-    if (isDraining()) throw new Fault('overloaded', 'the server is stopping')
+    if (desk.isDraining) throw new Fault('overloaded', 'the server is stopping')
     return { status: 'ok' }
   })
 }

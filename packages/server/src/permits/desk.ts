@@ -119,7 +119,8 @@ export class PermitDesk {
   readonly #sweeping: NodeJS.Timeout
   /** Numbers grow, also after a restart. */
   #number = Date.now() * 1_000
-  #isDraining = false
+  /** Whether no permit is granted any more. */
+  isDraining = false
 
   constructor(options: DeskOptions) {
     this.#options = options
@@ -143,7 +144,7 @@ export class PermitDesk {
 
   /** From now on no permit is granted. */
   drain(): void {
-    this.#isDraining = true
+    this.isDraining = true
     for (const line of this.#lines.values()) line.wake()
   }
 
@@ -162,7 +163,7 @@ export class PermitDesk {
     let grantedAt: number
     for (;;) {
       grantedAt = await this.#pass(call, items)
-      const isOver = call.signal.aborted || this.#isDraining || this.#port.now() >= until
+      const isOver = call.signal.aborted || this.isDraining || this.#port.now() >= until
       if (isOver || items.some(({ result }) => result?.state !== 'wait')) break
       await this.#hold(call, items, until)
     }
@@ -196,7 +197,7 @@ export class PermitDesk {
     const open = items.filter(({ result }) => result === undefined || result.state === 'wait')
     const byKey = new Map<string, (() => Promise<void>)[]>()
     for (const item of open) item.result = DRAINING
-    if (this.#isDraining) return this.#port.now()
+    if (this.isDraining) return this.#port.now()
     await Promise.all(
       open.map((item) =>
         this.#answer(item, async () => {
@@ -214,7 +215,7 @@ export class PermitDesk {
     const at = this.#port.now()
     await Promise.all(
       [...byKey.values()].map(async (entering) => {
-        for (const enter of entering) if (!this.#isDraining) await enter()
+        for (const enter of entering) if (!this.isDraining) await enter()
       }),
     )
     return at
@@ -286,7 +287,7 @@ export class PermitDesk {
     const waitMs =
       because === 'concurrency'
         ? Math.min(CONCURRENCY_WAIT_MS * (1 + ahead), MAX_CONCURRENCY_WAIT_MS)
-        : Math.max(own.waitMs, behindMs, MIN_WAIT_MS)
+        : Math.ceil(Math.max(own.waitMs, behindMs, MIN_WAIT_MS))
     if (item.place === undefined) {
       if (!tenant.mayWait) return { state: 'full', waitMs: 1_000, because: 'waiting' }
       const line = this.#lines.get(lane.key) ?? new Line(lane)
@@ -313,15 +314,10 @@ export class PermitDesk {
 
   /** The answer, with the ticket of a URL that waits. */
   #resultOf({ result, place }: Item): PermitResult {
-    if (result?.state !== 'wait' && result?.state !== 'full') return result as PermitResult
-    const waitMs = Math.ceil(result.waitMs)
-    if (place === undefined || !place.line.has(place)) return { ...result, waitMs }
+    if (!place?.line.has(place) || (result?.state !== 'wait' && result?.state !== 'full')) return result as PermitResult
     const { number, line, tenant } = place
-    return {
-      ...result,
-      waitMs,
-      ticket: this.#seal.seal(tenant.name, 't', { number, key: line.key }, waitMs + TICKET_MS),
-    }
+    const ticket = this.#seal.seal(tenant.name, 't', { number, key: line.key }, result.waitMs + TICKET_MS)
+    return { ...result, ticket }
   }
 
   /** Waits until one of the URLs may have its turn, or until the call has to end. */
@@ -350,7 +346,6 @@ export class PermitDesk {
       line.sweep(now)
       this.#dropIfEmpty(line)
     }
-    this.leases.sweep()
   }
 }
 

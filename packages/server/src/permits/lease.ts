@@ -81,14 +81,6 @@ export class Leases {
     for (const lease of [...this.#open.values(), ...this.#late.values()]) this.end(lease)
   }
 
-  sweep(): void {
-    const now = this.#options.now()
-    for (const lease of this.#late.values()) {
-      if (now <= lease.endsAt + LATE_MS && this.#late.size <= MAX_LATE) break
-      this.end(lease)
-    }
-  }
-
   #startTimer(lease: Lease): void {
     const leftMs = lease.endsAt - this.#options.now()
     // The timer may fire too early, since it uses another clock than the gate.
@@ -101,10 +93,12 @@ export class Leases {
   #expire(lease: Lease): void {
     this.#close(lease)
     this.#late.set(lease.number, lease)
+    lease.timer = setTimeout(() => this.end(lease), LATE_MS).unref()
     lease.permit.releaseConcurrency()
     this.#options.onExpire()
     this.#options.onEnd(lease.permit.key)
-    if (this.#late.size > MAX_LATE) this.sweep()
+    const [oldest] = this.#late.values()
+    if (oldest !== undefined && this.#late.size > MAX_LATE) this.end(oldest)
   }
 
   #close(lease: Lease): boolean {
