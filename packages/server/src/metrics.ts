@@ -5,16 +5,10 @@ import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { PolitelyInstrumentation } from '@politely/otel'
 import { version } from './version.ts'
 
-interface Gauges {
-  /** How many permits are held. */
-  readonly open: () => number
-  /** How many URLs wait. */
-  readonly waiting: () => number
-}
-
 export type ServerMetrics = ReturnType<typeof serverMetrics>
 
-export function serverMetrics({ open, waiting }: Gauges) {
+/** @param open How many permits are held. @param waiting How many URLs wait. */
+export function serverMetrics(open: () => number, waiting: () => number) {
   const exporter = new PrometheusExporter({ preventServerStart: true })
   const serializer = new PrometheusSerializer('', false)
   const provider = new MeterProvider({ readers: [exporter] })

@@ -84,7 +84,10 @@ export class PolitelyServer implements AsyncDisposable {
     this.#tenants = new Tenants(now)
     this.#local = new Tenant(LOCAL, DEFAULT_QUOTAS, now)
     if (tokens !== undefined) this.#tenants.load(tokens)
-    const metrics = serverMetrics({ open: () => desk.leases.open, waiting: () => desk.waiting })
+    const metrics = serverMetrics(
+      () => desk.leases.open,
+      () => desk.waiting,
+    )
     const desk = new PermitDesk({
       gate,
       secret,
@@ -116,12 +119,12 @@ export class PolitelyServer implements AsyncDisposable {
     const { port, host = '127.0.0.1', tls, behindTls = false } = where
     integer('port', port, { min: 0, max: 65_535 })
     if (!isLoopback(host)) this.#assertMayBePublic(host, tls, behindTls)
-    const app = await this.#createApp(this.#options.allowPrivate, tls, [host])
+    const app = await this.#createApp({ host, tls })
     return app.listen({ port, host })
   }
 
   async #listenOnSocket(path: string): Promise<string> {
-    const app = await this.#createApp(true, undefined, [])
+    const app = await this.#createApp()
     await removeStaleSocket(path)
     await app.ready()
     const listening = once(app.server, 'listening')
@@ -175,13 +178,11 @@ export class PolitelyServer implements AsyncDisposable {
       )
   }
 
-  async #createApp(
-    mayReachPrivate: boolean,
-    tls: TcpOptions['tls'],
-    hosts: readonly string[],
-  ): Promise<FastifyInstance> {
-    const { logger, hostNames, fetch } = this.#options
-    const names = new Set([...hostNames, ...hosts].map((name) => (isIP(name) === 6 ? `[${name}]` : name).toLowerCase()))
+  /** @param tcp The TCP address; undefined for a UNIX socket. */
+  async #createApp(tcp?: { readonly host: string; readonly tls: TcpOptions['tls'] }): Promise<FastifyInstance> {
+    const { logger, hostNames, fetch, allowPrivate } = this.#options
+    const { host = 'localhost', tls } = tcp ?? {}
+    const names = new Set([...hostNames, host].map((name) => (isIP(name) === 6 ? `[${name}]` : name).toLowerCase()))
     const app = fastify({
       ...(tls && { https: { cert: Buffer.from(tls.cert), key: Buffer.from(tls.key) } }),
       bodyLimit: MAX_BODY_BYTES,
@@ -204,7 +205,7 @@ export class PolitelyServer implements AsyncDisposable {
     )
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, (_, body, done) => done(null, body))
     app.decorateRequest('tenant', null as never)
-    app.decorateRequest('mayReachPrivate', mayReachPrivate)
+    app.decorateRequest('mayReachPrivate', tcp === undefined || allowPrivate)
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',
@@ -233,7 +234,7 @@ export class PolitelyServer implements AsyncDisposable {
     })
     await app.register(async (open) => healthRoutes(open, this.#context))
     await app.register(async (guarded) => {
-      await this.#guard(guarded, mayReachPrivate && hosts.length === 0, names)
+      await this.#guard(guarded, tcp === undefined, names)
       operationRoutes(guarded, this.#context)
       permitRoutes(guarded, this.#context)
       robotsRoutes(guarded, this.#context)
