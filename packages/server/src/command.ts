@@ -84,11 +84,12 @@ async function printToken(
   return 0
 }
 
-function parsed(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const list = { type: 'string', multiple: true } as const
-  const flag = { type: 'boolean' } as const
-  const { values } = parseArgs({
+const text = { type: 'string' } as const
+const list = { type: 'string', multiple: true } as const
+const flag = { type: 'boolean' } as const
+
+const parsed = (args: readonly string[]) =>
+  parseArgs({
     args: [...args],
     options: {
       'user-agent': text,
@@ -114,9 +115,7 @@ function parsed(args: readonly string[]) {
       fetch: flag,
       help: { type: 'boolean', short: 'h' },
     },
-  })
-  return values
-}
+  }).values
 
 type Values = ReturnType<typeof parsed>
 
@@ -125,23 +124,23 @@ function settingsOf(values: Values): ServeSettings {
   const userAgent = values['user-agent']
   if (userAgent === undefined)
     throw new UsageError('--user-agent is missing; write one such as "YourBot/1.0 (+https://your.site/bot)"')
+  const { store, tokens, key, fetch } = values
   const maxRequests = count('--max-requests', values['max-requests']) ?? 10_000
   return {
-    userAgent,
-    allowAddresses: values['allow-address'] ?? [],
-    minDelayMs: milliseconds('--min-delay', values['min-delay']) ?? 1_000,
-    maxDelayMs: milliseconds('--max-delay', values['max-delay']),
-    maxPerSite: count('--max-per-site', values['max-per-site']) ?? 1,
-    maxRequests,
-    store: values.store,
+    robots: { userAgent, allowAddresses: values['allow-address'] ?? [] },
+    gate: {
+      minDelayMs: milliseconds('--min-delay', values['min-delay']) ?? 1_000,
+      maxDelayMs: milliseconds('--max-delay', values['max-delay']),
+      maxConcurrentPerKey: count('--max-per-site', values['max-per-site']) ?? 1,
+      maxConcurrentPerDomain: maxRequests,
+      maxConcurrent: maxRequests,
+    },
+    server: { allowPrivate: values['allow-private'], hostNames: values['host-name'], fetch },
+    store,
     pacer: pacerOf(values),
     address: addressOf(values),
-    tokens:
-      values.tokens === undefined ? undefined : { file: values.tokens, text: readFile('--tokens', values.tokens) },
-    key: values.key,
-    allowPrivate: values['allow-private'],
-    hostNames: values['host-name'],
-    fetch: values.fetch,
+    tokens: tokens === undefined ? undefined : { file: tokens, text: readFile('--tokens', tokens) },
+    key,
   }
 }
 

@@ -4,20 +4,17 @@ import { once } from 'node:events'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
-import { LocalPacer, type Pacer, PoliteGate } from '@politely/gate'
+import { LocalPacer, type Pacer, PoliteGate, type PoliteGateOptions } from '@politely/gate'
 import { readFile, UsageError } from './command-line.ts'
-import type { ServerAddress } from './options.ts'
+import type { PolitelyServerOptions, ServerAddress } from './options.ts'
 import { MAX_START_WITHIN_MS } from './schemas.ts'
 import { PolitelyServer } from './server.ts'
 
 /** What the command line says, checked. */
 export interface ServeSettings {
-  readonly userAgent: string
-  readonly allowAddresses: readonly string[]
-  readonly minDelayMs: number
-  readonly maxDelayMs: number | undefined
-  readonly maxPerSite: number
-  readonly maxRequests: number
+  readonly robots: RobotsClientOptions
+  readonly gate: Omit<PoliteGateOptions, 'robots'>
+  readonly server: Omit<PolitelyServerOptions, 'gate'>
   /** The file of the store. */
   readonly store: string | undefined
   readonly pacer: { readonly name: 'local' } | { readonly name: 'redis' | 'postgres'; readonly url: string }
@@ -26,9 +23,6 @@ export interface ServeSettings {
   readonly tokens: { readonly file: string; readonly text: string } | undefined
   /** The file of the key of permits. */
   readonly key: string | undefined
-  readonly allowPrivate: boolean | undefined
-  readonly hostNames: readonly string[] | undefined
-  readonly fetch: boolean | undefined
 }
 
 type Log = (text: string) => void
@@ -42,37 +36,20 @@ const MAX_CACHE_BYTES = 256 * 1024 * 1024
  * @throws {UsageError} for what only the server can find, such as a port that is in use.
  */
 export async function serve(settings: ServeSettings, log: Log): Promise<void> {
-  const { userAgent, allowAddresses, maxRequests, tokens } = settings
+  const { tokens, key } = settings
   const logger = { warn: log }
   await using store = settings.store === undefined ? undefined : await openStore(settings.store)
-  await using robots = new RobotsClient({
-    userAgent,
-    allowAddresses,
-    maxCacheBytes: MAX_CACHE_BYTES,
-    ...(store && { store }),
-    logger,
-  } satisfies RobotsClientOptions)
+  await using robots = new RobotsClient({ ...settings.robots, maxCacheBytes: MAX_CACHE_BYTES, store, logger })
   await using pacing = await openPacer(settings.pacer, log)
   await using gate = new PoliteGate({
+    ...settings.gate,
     robots,
     pacer: pacing.pacer,
-    minDelayMs: settings.minDelayMs,
-    maxDelayMs: settings.maxDelayMs,
-    maxConcurrentPerKey: settings.maxPerSite,
-    maxConcurrent: maxRequests,
-    maxConcurrentPerDomain: maxRequests,
     releaseWarningMs: Number.POSITIVE_INFINITY, // leases do this
     rateLimitHeaders: true, // of reports
   })
-  await using server = new PolitelyServer({
-    gate,
-    tokens: tokens?.text,
-    secret: settings.key === undefined ? undefined : secretOf(settings.key, log),
-    allowPrivate: settings.allowPrivate,
-    hostNames: settings.hostNames,
-    fetch: settings.fetch,
-    logger,
-  })
+  const secret = key === undefined ? undefined : secretOf(key, log)
+  await using server = new PolitelyServer({ ...settings.server, gate, tokens: tokens?.text, secret, logger })
   const where = await listen(server, settings.address)
   const withoutTokens = tokens === undefined ? '; programs of this machine need no token' : ''
   log(`listens at ${where} for ${robots.productTokens.join(', ')}${withoutTokens}`)
@@ -92,26 +69,25 @@ export async function serve(settings: ServeSettings, log: Log): Promise<void> {
   process.off('SIGHUP', reload)
 }
 
+/** What to say if the server lacks an option for its address. */
+const MISSING: Readonly<Record<string, string>> = {
+  tokens:
+    '--tokens is missing: others than programs of this machine can reach that address; write politely serve token NAME >> tokens.txt',
+  tls: '--tls-cert and --tls-key are missing, and tokens would be sent in the clear; if a proxy ends TLS, write --behind-tls',
+}
+
 /** @throws {UsageError} for an address that cannot be used. */
 async function listen(server: PolitelyServer, address: ServerAddress): Promise<string> {
   try {
     return await server.listen(address)
   } catch (error) {
-    const option = error instanceof OptionError ? error.option : undefined
-    if (option === 'tokens')
-      throw new UsageError(
-        '--tokens is missing: others than programs of this machine can reach that address; write politely serve token NAME >> tokens.txt',
-      )
-    if (option === 'tls')
-      throw new UsageError(
-        '--tls-cert and --tls-key are missing, and tokens would be sent in the clear; if a proxy ends TLS, write --behind-tls',
-      )
-    const { code } = error as NodeJS.ErrnoException
-    if (/^ERR_(?:OSSL|SSL|TLS|CRYPTO)/.test(`${code}`))
-      throw new UsageError(`--tls-cert and --tls-key: ${(error as Error).message}`)
+    const missing = error instanceof OptionError ? MISSING[error.option] : undefined
+    if (missing !== undefined) throw new UsageError(missing)
+    const { code, message } = error as NodeJS.ErrnoException
+    if (/^ERR_(?:OSSL|SSL|TLS|CRYPTO)/.test(`${code}`)) throw new UsageError(`--tls-cert and --tls-key: ${message}`)
     if (!/^E[A-Z]+$/.test(`${code}`)) throw error
     const what = 'socket' in address ? `--socket ${address.socket}` : `--port ${address.port}`
-    throw new UsageError(`${what}: ${(error as Error).message}; another program may use it, so choose another one`)
+    throw new UsageError(`${what}: ${message}; another program may use it, so choose another one`)
   }
 }
 
@@ -122,15 +98,20 @@ async function openStore(path: string) {
 
 type OpenPacer = AsyncDisposable & { readonly pacer: Pacer }
 
+const opened = (pacer: Pacer & { close?(): void }, end: () => unknown): OpenPacer => ({
+  pacer,
+  [Symbol.asyncDispose]: async () => {
+    pacer.close?.()
+    await end()
+  },
+})
+
 async function openPacer(pacer: ServeSettings['pacer'], log: Log): Promise<OpenPacer> {
   if (pacer.name === 'redis') return await openRedisPacer(pacer.url, log)
   if (pacer.name === 'postgres') return await openPostgresPacer(pacer.url, log)
   // A server before this one may have granted slots until just now, and their requests may be sent
   // a moment later.
-  return {
-    pacer: new LocalPacer(undefined, performance.now() + MAX_START_WITHIN_MS),
-    [Symbol.asyncDispose]: async () => undefined,
-  }
+  return opened(new LocalPacer(undefined, performance.now() + MAX_START_WITHIN_MS), () => undefined)
 }
 
 async function openRedisPacer(url: string, log: Log): Promise<OpenPacer> {
@@ -138,14 +119,7 @@ async function openRedisPacer(url: string, log: Log): Promise<OpenPacer> {
   const { Redis } = await optional('--pacer redis', 'ioredis', () => import('ioredis'))
   const client = new Redis(url)
   client.on('error', (error: Error) => log(`Redis: ${error.message}`))
-  const pacer = new RedisPacer({ client })
-  return {
-    pacer,
-    [Symbol.asyncDispose]: async () => {
-      pacer.close()
-      client.disconnect()
-    },
-  }
+  return opened(new RedisPacer({ client }), () => client.disconnect())
 }
 
 async function openPostgresPacer(connectionString: string, log: Log): Promise<OpenPacer> {
@@ -153,14 +127,7 @@ async function openPostgresPacer(connectionString: string, log: Log): Promise<Op
   const { Pool } = await optional('--pacer postgres', 'pg', () => import('pg'))
   const pool = new Pool({ connectionString, max: 2 })
   pool.on('error', (error) => log(`Postgres: ${error.message}`))
-  const pacer = new PostgresPacer({ client: pool })
-  return {
-    pacer,
-    [Symbol.asyncDispose]: async () => {
-      pacer.close()
-      await pool.end()
-    },
-  }
+  return opened(new PostgresPacer({ client: pool }), () => pool.end())
 }
 
 async function optional<M>(flag: string, name: string, load: () => Promise<M>): Promise<M> {

@@ -1,5 +1,6 @@
 // What the routes of one server share.
 import type { PoliteGate } from '@politely/gate'
+import type { ServerMetrics } from './metrics.ts'
 import type { PermitDesk } from './permits/desk.ts'
 import type { Tenant } from './tenants.ts'
 
@@ -8,11 +9,7 @@ export interface ServerContext {
   readonly desk: PermitDesk
   /** The longest pause that a client may report. Milliseconds. */
   readonly maxPauseMs: number
-  readonly onReport: (status: number | undefined, outcome: string | undefined) => void
-  /** Whether no permit is granted any more. */
-  readonly isDraining: () => boolean
-  /** The text of /metrics. */
-  readonly metricsText: () => Promise<string>
+  readonly metrics: ServerMetrics
 }
 
 declare module 'fastify' {

@@ -22,7 +22,7 @@ import { fetchRoute } from './http/routes-fetch.ts'
 import { healthRoutes, operationRoutes } from './http/routes-operation.ts'
 import { permitRoutes } from './http/routes-permits.ts'
 import { robotsRoutes } from './http/routes-robots.ts'
-import { ServerMetrics } from './metrics.ts'
+import { serverMetrics } from './metrics.ts'
 import {
   type CheckedOptions,
   checkedOptions,
@@ -70,11 +70,8 @@ export class PolitelyServer implements AsyncDisposable {
   readonly #context: ServerContext
   readonly #tenants: Tenants
   readonly #local: Tenant
-  readonly #metrics: ServerMetrics
   readonly #apps: FastifyInstance[] = []
   readonly #eventLoop = new EventLoopDelay()
-  #needsTokens: boolean
-  #isDraining = false
 
   /**
    * @throws {OptionError} for an invalid or unknown option.
@@ -86,26 +83,20 @@ export class PolitelyServer implements AsyncDisposable {
     const { now } = gatePort(gate)
     this.#tenants = new Tenants(now)
     this.#local = new Tenant(LOCAL, DEFAULT_QUOTAS, now)
-    this.#needsTokens = tokens !== undefined
     if (tokens !== undefined) this.#tenants.load(tokens)
-    const metrics = new ServerMetrics({ open: () => desk.leases.open, waiting: () => desk.waiting })
+    const metrics = serverMetrics(
+      () => desk.leases.open,
+      () => desk.waiting,
+    )
     const desk = new PermitDesk({
       gate,
       secret,
-      onResult: (state) => metrics.answered(state),
-      onExpire: () => metrics.expired(),
+      onResult: metrics.answered,
+      onExpire: metrics.expired,
       onError: (error) => logger.warn?.(`a request could not be looked at: ${(error as Error).message}`),
       isShared: () => this.#tenants.size > 1,
     })
-    this.#metrics = metrics
-    this.#context = {
-      gate,
-      desk,
-      maxPauseMs,
-      onReport: (status, outcome) => metrics.reported(status, outcome),
-      isDraining: () => this.#isDraining,
-      metricsText: () => metrics.text(),
-    }
+    this.#context = { gate, desk, maxPauseMs, metrics }
   }
 
   /**
@@ -115,7 +106,6 @@ export class PolitelyServer implements AsyncDisposable {
    */
   loadTokens(text: string): void {
     this.#tenants.load(text)
-    this.#needsTokens = true
   }
 
   /**
@@ -129,12 +119,12 @@ export class PolitelyServer implements AsyncDisposable {
     const { port, host = '127.0.0.1', tls, behindTls = false } = where
     integer('port', port, { min: 0, max: 65_535 })
     if (!isLoopback(host)) this.#assertMayBePublic(host, tls, behindTls)
-    const app = await this.#createApp(this.#options.allowPrivate, tls, [host])
+    const app = await this.#createApp({ host, tls })
     return app.listen({ port, host })
   }
 
   async #listenOnSocket(path: string): Promise<string> {
-    const app = await this.#createApp(true, undefined, [])
+    const app = await this.#createApp()
     await removeStaleSocket(path)
     await app.ready()
     const listening = once(app.server, 'listening')
@@ -150,7 +140,6 @@ export class PolitelyServer implements AsyncDisposable {
 
   /** From now on no permit is granted. Resolves when all permits have ended, or after 25 seconds. */
   async drain(): Promise<void> {
-    this.#isDraining = true
     const { desk } = this.#context
     desk.drain()
     const until = performance.now() + DRAIN_MS
@@ -160,7 +149,6 @@ export class PolitelyServer implements AsyncDisposable {
 
   /** Stops listening, and releases all permits. */
   async close(): Promise<void> {
-    this.#isDraining = true
     this.#context.desk.close()
     this.#eventLoop[Symbol.dispose]()
     await Promise.all(
@@ -170,7 +158,7 @@ export class PolitelyServer implements AsyncDisposable {
         await app.close()
       }),
     )
-    await this.#metrics.close()
+    await this.#context.metrics.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -178,7 +166,7 @@ export class PolitelyServer implements AsyncDisposable {
   }
 
   #assertMayBePublic(host: string, tls: TcpOptions['tls'], behindTls: boolean): void {
-    if (!this.#needsTokens)
+    if (this.#tenants.size === 0)
       throw new OptionError(
         'tokens',
         `is missing; the address ${host} is not of this machine only, so callers need tokens; write tokens: newToken('NAME').line`,
@@ -190,13 +178,11 @@ export class PolitelyServer implements AsyncDisposable {
       )
   }
 
-  async #createApp(
-    mayReachPrivate: boolean,
-    tls: TcpOptions['tls'],
-    hosts: readonly string[],
-  ): Promise<FastifyInstance> {
-    const { logger, hostNames, fetch } = this.#options
-    const names = new Set([...hostNames, ...hosts].map((name) => (isIP(name) === 6 ? `[${name}]` : name).toLowerCase()))
+  /** @param tcp The TCP address; undefined for a UNIX socket. */
+  async #createApp(tcp?: { readonly host: string; readonly tls: TcpOptions['tls'] }): Promise<FastifyInstance> {
+    const { logger, hostNames, fetch, allowPrivate } = this.#options
+    const { host = 'localhost', tls } = tcp ?? {}
+    const names = new Set([...hostNames, host].map((name) => (isIP(name) === 6 ? `[${name}]` : name).toLowerCase()))
     const app = fastify({
       ...(tls && { https: { cert: Buffer.from(tls.cert), key: Buffer.from(tls.key) } }),
       bodyLimit: MAX_BODY_BYTES,
@@ -205,7 +191,7 @@ export class PolitelyServer implements AsyncDisposable {
       keepAliveTimeout: 72_000,
       forceCloseConnections: true,
       frameworkErrors: handleError(() => undefined),
-      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
+      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: true } },
     } as object) as FastifyInstance
     this.#apps.push(app)
     app.setSerializerCompiler(() => JSON.stringify)
@@ -219,7 +205,7 @@ export class PolitelyServer implements AsyncDisposable {
     )
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, (_, body, done) => done(null, body))
     app.decorateRequest('tenant', null as never)
-    app.decorateRequest('mayReachPrivate', mayReachPrivate)
+    app.decorateRequest('mayReachPrivate', tcp === undefined || allowPrivate)
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',
@@ -248,7 +234,7 @@ export class PolitelyServer implements AsyncDisposable {
     })
     await app.register(async (open) => healthRoutes(open, this.#context))
     await app.register(async (guarded) => {
-      await this.#guard(guarded, mayReachPrivate && hosts.length === 0, names)
+      await this.#guard(guarded, tcp === undefined, names)
       operationRoutes(guarded, this.#context)
       permitRoutes(guarded, this.#context)
       robotsRoutes(guarded, this.#context)
@@ -262,26 +248,22 @@ export class PolitelyServer implements AsyncDisposable {
     app.addHook('onRequest', async (request) => assertProgram(request, names))
     await app.register(bearerAuth, {
       addHook: false,
-      keys: new Set<string>(),
-      errorResponse: () => ({ error: 'unauthorized' }),
+      keys: [],
       auth: (token, request) => {
         const tenant = this.#tenants.byToken(token)
         if (tenant !== undefined) request.tenant = tenant
         return tenant !== undefined
       },
     })
-    app.addHook('onRequest', async (request, reply) => {
-      if (isSocket || !this.#needsTokens) {
+    app.addHook('onRequest', (request, reply, done) => {
+      if (isSocket || this.#tenants.size === 0) {
         request.tenant = this.#local
-        return
+        return done()
       }
-      await new Promise<void>((resolve, reject) => {
-        const verify = app.verifyBearerAuth
-        if (verify === undefined) return reject(new Error('@fastify/bearer-auth is not registered'))
-        verify(request, reply, (error) => (error === undefined ? resolve() : reject(error)))
-      }).catch(() => {
+      app.verifyBearerAuth?.(request, reply, (error) => {
+        if (error === undefined) return done()
         reply.header('www-authenticate', 'Bearer')
-        throw new Fault('unauthorized', 'send a token of the token file: Authorization: Bearer TOKEN')
+        done(new Fault('unauthorized', 'send a token of the token file: Authorization: Bearer TOKEN'))
       })
     })
   }

@@ -32,13 +32,13 @@ export const DEFAULT_QUOTAS: Quotas = {
   share: 1,
 }
 
-const FIELDS: Readonly<Record<string, { readonly field: keyof Quotas; readonly max: number }>> = {
-  permits: { field: 'permits', max: Number.MAX_SAFE_INTEGER },
-  'per-second': { field: 'perSecond', max: Number.MAX_SAFE_INTEGER },
-  waiting: { field: 'waiting', max: Number.MAX_SAFE_INTEGER },
-  'bytes-per-minute': { field: 'bytesPerMinute', max: Number.MAX_SAFE_INTEGER },
-  share: { field: 'share', max: 1 },
-}
+/** The quotas by their names in the file, such as `per-second`. */
+const FIELDS: ReadonlyMap<string, keyof Quotas> = new Map(
+  (Object.keys(DEFAULT_QUOTAS) as (keyof Quotas)[]).map((field) => [
+    field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+    field,
+  ]),
+)
 
 /** A quota that a tenant has used up. */
 export type UsedUp = 'permits' | 'rate' | 'share' | 'waiting' | 'bytes'
@@ -146,7 +146,7 @@ export class Tenants {
   #byHash = new Map<string, Tenant>()
   /** Also those whose tokens were removed: they may still hold permits. */
   readonly #byName = new Map<string, Tenant>()
-  /** How many tenants there are. */
+  /** How many tenants there are; 0 until tokens are loaded. */
   size = 0
 
   constructor(now: () => number) {
@@ -194,14 +194,14 @@ function parsed([name = '', hash = '', ...quotas]: readonly string[], line: numb
   const found: { -readonly [Name in keyof Quotas]: Quotas[Name] } = { ...DEFAULT_QUOTAS }
   for (const quota of quotas) {
     const [, label = '', value = ''] = /^([a-z-]+)=([\d.]+)$/.exec(quota) ?? []
-    const known = Object.hasOwn(FIELDS, label) ? FIELDS[label] : undefined
+    const field = FIELDS.get(label)
     const number = Number(value)
-    if (known === undefined || value === '' || !(number >= 0 && number <= known.max))
+    if (field === undefined || !(number <= (field === 'share' ? 1 : Number.MAX_SAFE_INTEGER)))
       throw new TokenFileError(
         line,
-        `${describeValue(quota)} is not a quota; write one of ${Object.keys(FIELDS).join(', ')}, such as permits=100`,
+        `${describeValue(quota)} is not a quota; write one of ${[...FIELDS.keys()].join(', ')}, such as permits=100`,
       )
-    found[known.field] = number
+    found[field] = number
   }
   return { name, hash: hash.slice('sha256:'.length), quotas: found }
 }

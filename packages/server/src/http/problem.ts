@@ -31,18 +31,14 @@ const KIND_OF_STATUS: Readonly<Record<number, ProblemKind>> = Object.fromEntries
   Object.entries(problems).map(([kind, { status }]) => [status, kind as ProblemKind]),
 )
 
-function problem(kind: ProblemKind, detail: string | undefined): object {
-  const { status, title } = problems[kind]
-  return { type: `urn:politely:problem:${kind}`, title, status, ...(detail !== undefined && { detail }) }
-}
-
 export function sendProblem(reply: FastifyReply, kind: ProblemKind, detail: string | undefined): FastifyReply {
+  const { status, title } = problems[kind]
   // Without a schema: a problem is the same for all routes.
   return reply
-    .code(problems[kind].status)
+    .code(status)
     .header('content-type', 'application/problem+json')
     .serializer(JSON.stringify)
-    .send(problem(kind, detail))
+    .send({ type: `urn:politely:problem:${kind}`, title, status, detail })
 }
 
 /** Turns every error of a handler or of Fastify into a problem. */

@@ -6,17 +6,16 @@
 //   {"state":"page","status":200,"url":"https://example.com/","headers":[["content-type","text/html"]]}
 //   <!doctype html>…
 import { Readable } from 'node:stream'
-import { loggableVerdict } from '@politely/fetcher'
 import { RobotsDisallowedError } from '@politely/gate'
 import { politeAgent } from '@politely/gate/undici'
 import type { FastifyInstance } from 'fastify'
 import { type Response, fetch as undiciFetch } from 'undici'
-import type { Lease } from '../permits/lease.ts'
+import type { PermitResult } from '../permits/desk.ts'
 import { FetchBody, streamAnswer } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import type { Tenant } from '../tenants.ts'
 import { Fault } from './problem.ts'
-import { answerOf } from './routes-permits.ts'
+import { answerOf, closeSignal } from './routes-permits.ts'
 
 /** The lease covers the longest time that a page may take, and its redirects. */
 const LEASE_MS = 600_000
@@ -40,22 +39,14 @@ export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext):
     },
     async (request, reply) => {
       const { tenant, mayReachPrivate, body } = request
-      const {
-        url,
-        method = 'GET',
-        headers = {},
-        timeout_ms = 30_000,
-        max_wait_ms = 20_000,
-        max_bytes = 10_485_760,
-      } = body
-      const line = (value: object) =>
-        reply.header('content-type', 'application/octet-stream').send(`${JSON.stringify(value)}\n`)
+      const { url, method, headers = {}, timeout_ms, max_wait_ms, max_bytes } = body
+      reply.header('content-type', 'application/octet-stream')
+      const line = (value: object) => reply.send(`${JSON.stringify(value)}\n`)
       if (Object.keys(headers).some((name) => /^(?:user-agent|host)$/i.test(name)))
         throw new Fault('invalid-request', 'headers: User-Agent and Host are those of the server; leave them out')
       const waitMs = tenant.fetchWaitMs
       if (waitMs > 0) return line({ state: 'full', wait_ms: waitMs, because: 'bytes' })
-      const ends = new AbortController()
-      reply.raw.once('close', () => ends.abort())
+      const closed = closeSignal(reply)
       const { results } = await desk.grant({
         tenant,
         mayReachPrivate,
@@ -63,23 +54,22 @@ export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext):
         holdMs: max_wait_ms,
         leaseMs: LEASE_MS,
         requests: [{ url }],
-        signal: ends.signal,
+        signal: closed,
       })
       const [result] = results
-      if (result === undefined || result.state !== 'go') return line(result === undefined ? {} : answerOf(result, url))
+      if (result?.state !== 'go') return line(answerOf(result as PermitResult))
       const { lease } = result
-      reply.raw.once('close', () => desk.leases.end(lease))
+      const end = () => desk.leases.end(lease)
+      reply.raw.once('close', end)
       const timeout = AbortSignal.timeout(timeout_ms)
-      const signal = AbortSignal.any([ends.signal, timeout])
+      const signal = AbortSignal.any([closed, timeout])
       const init = { method, headers: { ...headers, 'user-agent': gate.robots.userAgent }, signal, dispatcher: agent }
-      let response: Response
       try {
-        response = await lease.permit.run(() => undiciFetch(url, init))
+        const response = await lease.permit.run(() => undiciFetch(url, init))
+        return reply.send(Readable.from(page(response, max_bytes, tenant, end)))
       } catch (error) {
         return refusedOrThrow(error, timeout, line)
       }
-      reply.header('content-type', 'application/octet-stream')
-      return reply.send(Readable.from(page(response, max_bytes, tenant, desk.leases, lease)))
     },
   )
 }
@@ -89,8 +79,7 @@ async function* page(
   { status, url, headers, body }: Response,
   max: number,
   tenant: Tenant,
-  leases: { end(lease: Lease): void },
-  lease: Lease,
+  end: () => void,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield Buffer.from(`${JSON.stringify({ state: 'page', status, url, headers: [...headers] })}\n`)
@@ -102,7 +91,7 @@ async function* page(
       yield chunk
     }
   } finally {
-    leases.end(lease)
+    end()
   }
 }
 
@@ -111,7 +100,7 @@ function refusedOrThrow<T>(error: unknown, timeout: AbortSignal, line: (value: o
   const { cause = error } = Object(error) as { readonly cause?: unknown }
   if (cause instanceof RobotsDisallowedError) {
     const { verdict } = cause
-    return line({ state: 'refused', because: verdict.because, verdict: loggableVerdict(verdict) })
+    return line(answerOf({ state: 'refused', because: verdict.because, verdict, retryAt: undefined }))
   }
   throw new Fault(timeout.aborted ? 'timed-out' : 'not-fetched', (cause as Error).message)
 }

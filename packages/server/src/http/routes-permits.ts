@@ -1,61 +1,32 @@
 // The routes of permits: /v1/permits, /v1/reports, /v1/renewals.
 
 import { loggableVerdict } from '@politely/fetcher'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
 import { applyReport, renew } from '../permits/reports.ts'
-import {
-  DEFAULT_LEASE_MS,
-  DEFAULT_START_WITHIN_MS,
-  faults,
-  PermitsAnswer,
-  PermitsBody,
-  RenewalsBody,
-  ReportsAnswer,
-  ReportsBody,
-} from '../schemas.ts'
+import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 
-export function permitRoutes(app: FastifyInstance, context: ServerContext): void {
-  const { desk, gate, maxPauseMs, onReport } = context
-
+export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
     '/v1/permits',
-    {
-      schema: {
-        operationId: 'requestPermits',
-        summary: 'Ask for permission to request URLs',
-        body: PermitsBody,
-        response: { 200: PermitsAnswer, ...faults },
-      },
-    },
-    async (request, reply) => {
-      const {
-        client,
-        start_within_ms = DEFAULT_START_WITHIN_MS,
-        hold_ms = 0,
-        lease_ms = DEFAULT_LEASE_MS,
-        requests,
-      } = request.body
-      const gone = new AbortController()
-      const onClose = () => {
-        if (!reply.raw.writableFinished) gone.abort()
-      }
-      reply.raw.on('close', onClose)
+    jsonRoute('requestPermits', 'Ask for permission to request URLs', { body: PermitsBody }, PermitsAnswer),
+    async ({ tenant, mayReachPrivate, body }, reply) => {
+      const { client, start_within_ms, hold_ms, lease_ms, requests } = body
       const { heldMs, results } = await desk.grant({
-        tenant: request.tenant,
+        tenant,
         client,
-        mayReachPrivate: request.mayReachPrivate,
+        mayReachPrivate,
         startWithinMs: start_within_ms,
         holdMs: hold_ms,
         leaseMs: lease_ms,
         requests,
-        signal: gone.signal,
+        signal: closeSignal(reply),
       })
       const go = { start_within_ms, lease_ms, user_agent: gate.robots.userAgent }
       const answers = results.map((result, n) => {
         const { id, url } = requests[n] as (typeof requests)[number]
-        return { ...(id !== undefined && { id }), ...answerOf(result, url, go) }
+        return { id, ...answerOf(result), ...(result.state === 'go' && { url, ...go }) }
       })
       return { held_ms: heldMs, results: answers }
     },
@@ -63,61 +34,42 @@ export function permitRoutes(app: FastifyInstance, context: ServerContext): void
 
   app.post<{ Body: ReportsBody }>(
     '/v1/reports',
-    {
-      schema: {
-        operationId: 'report',
-        summary: 'Report what became of requests, and end their permits',
-        body: ReportsBody,
-        response: { 200: ReportsAnswer, ...faults },
-      },
-    },
-    async (request) => ({
-      results: request.body.reports.map((report) => {
-        onReport(report.status, report.outcome)
-        return { state: applyReport(desk, request.tenant, report, maxPauseMs) }
+    jsonRoute('report', 'Report what became of requests, and end their permits', { body: ReportsBody }, ReportsAnswer),
+    async ({ tenant, body }) => ({
+      results: body.reports.map((report) => {
+        metrics.reported(report.status, report.outcome)
+        return { state: applyReport(desk, tenant, report, maxPauseMs) }
       }),
     }),
   )
 
   app.post<{ Body: RenewalsBody }>(
     '/v1/renewals',
-    {
-      schema: {
-        operationId: 'renewPermits',
-        summary: 'Extend the leases of permits',
-        body: RenewalsBody,
-        response: { 200: ReportsAnswer, ...faults },
-      },
-    },
-    async (request) => {
-      const { permits, lease_ms = DEFAULT_LEASE_MS } = request.body
-      return { results: permits.map((permit) => ({ state: renew(desk, request.tenant, permit, lease_ms) })) }
-    },
+    jsonRoute('renewPermits', 'Extend the leases of permits', { body: RenewalsBody }, ReportsAnswer),
+    async ({ tenant, body: { permits, lease_ms } }) => ({
+      results: permits.map((permit) => ({ state: renew(desk, tenant, permit, lease_ms) })),
+    }),
   )
 }
 
-interface Go {
-  readonly start_within_ms: number
-  readonly lease_ms: number
-  readonly user_agent: string
+/** Aborted when the client closes its connection before it has the whole answer. */
+export function closeSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort()
+  })
+  return gone.signal
 }
 
-/** @param go What a permit says besides; empty where the client gets none. */
-export function answerOf(result: PermitResult, url: string, go?: Go): object {
-  switch (result.state) {
-    case 'go':
-      return { state: 'go', permit: result.permit, url, ...go }
-    case 'wait':
-    case 'full': {
-      const { state, waitMs, because, ticket } = result
-      return { state, wait_ms: Math.ceil(waitMs), because, ...(ticket !== undefined && { ticket }) }
-    }
-    case 'refused': {
-      const { because, verdict, retryAt } = result
-      const retry_at = retryAt === undefined ? undefined : new Date(retryAt).toISOString()
-      return { state: 'refused', because, verdict: loggableVerdict(verdict), ...(retry_at && { retry_at }) }
-    }
-    case 'unknown':
-      return result
+/** Returns the fields that any answer has for a result. JSON leaves out those that are undefined. */
+export function answerOf(result: PermitResult): object {
+  if (result.state === 'go') return { state: 'go', permit: result.permit }
+  if (result.state === 'unknown') return result
+  if (result.state === 'refused') {
+    const { state, because, verdict, retryAt } = result
+    const retry_at = retryAt === undefined ? undefined : new Date(retryAt).toISOString()
+    return { state, because, verdict: loggableVerdict(verdict), retry_at }
   }
+  const { state, waitMs, because, ticket } = result
+  return { state, wait_ms: waitMs, because, ticket }
 }

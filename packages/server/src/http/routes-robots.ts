@@ -5,7 +5,7 @@ import { type ClientVerdict, loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PUBLIC_SOURCE } from '../permits/entrances.ts'
-import { faults, Json, MAX_URL_LENGTH, streamAnswer, UrlQuery } from '../schemas.ts'
+import { jsonRoute, MAX_URL_LENGTH, streamAnswer, UrlQuery } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Fault } from './problem.ts'
 
@@ -48,28 +48,22 @@ export function robotsRoutes(app: FastifyInstance, { gate }: ServerContext): voi
   )
 
   async function* verdictLines(request: FastifyRequest, lines: readonly CheckLine[]) {
-    const options = { ...sourceOf(request), concurrency: CONCURRENCY }
+    const urls = lines.map(({ url }) => url)
     let n = 0
-    for await (const verdict of robots.checkMany(
-      lines.map(({ url }) => url),
-      options,
-    )) {
+    for await (const verdict of robots.checkMany(urls, { ...sourceOf(request), concurrency: CONCURRENCY })) {
       const { id } = lines[n++] as CheckLine
-      yield `${JSON.stringify({ ...(id !== undefined && { id }), verdict: loggableVerdict(verdict) })}\n`
+      yield `${JSON.stringify({ id, verdict: loggableVerdict(verdict) })}\n`
     }
   }
 
   const get = (path: string, summary: string, answer: (url: string, request: FastifyRequest) => Promise<object>) =>
     app.get<{ Querystring: UrlQuery }>(
       path,
-      {
-        schema: {
-          operationId: `get${path.slice('/v1/'.length).replace(/^./, (first) => first.toUpperCase())}`,
-          summary,
-          querystring: UrlQuery,
-          response: { 200: Json, ...faults },
-        },
-      },
+      jsonRoute(
+        path.replace(/^\/v1\/(.)/, (_, first) => `get${first.toUpperCase()}`),
+        summary,
+        { querystring: UrlQuery },
+      ),
       async (request) => {
         const { url } = request.query
         const parsed = URL.parse(url)

@@ -119,7 +119,8 @@ export class PermitDesk {
   readonly #sweeping: NodeJS.Timeout
   /** Numbers grow, also after a restart. */
   #number = Date.now() * 1_000
-  #isDraining = false
+  /** Whether no permit is granted any more. */
+  isDraining = false
 
   constructor(options: DeskOptions) {
     this.#options = options
@@ -143,7 +144,7 @@ export class PermitDesk {
 
   /** From now on no permit is granted. */
   drain(): void {
-    this.#isDraining = true
+    this.isDraining = true
     for (const line of this.#lines.values()) line.wake()
   }
 
@@ -162,7 +163,7 @@ export class PermitDesk {
     let grantedAt: number
     for (;;) {
       grantedAt = await this.#pass(call, items)
-      const isOver = call.signal.aborted || this.#isDraining || this.#port.now() >= until
+      const isOver = call.signal.aborted || this.isDraining || this.#port.now() >= until
       if (isOver || items.some(({ result }) => result?.state !== 'wait')) break
       await this.#hold(call, items, until)
     }
@@ -172,9 +173,13 @@ export class PermitDesk {
     return { heldMs: Math.max(0, Math.floor(grantedAt - arrivedAt)), results }
   }
 
-  /** Returns the number and the key of a permit of this tenant; undefined for any other text. */
-  openPermit(tenant: Tenant, text: string): { readonly number: number; readonly key: string } | undefined {
-    return this.#seal.open(tenant.name, 'p', text)
+  /**
+   * Returns the lease of a permit. `unknown`: the text is not a permit of this tenant. `gone`: the lease
+   * is no longer kept.
+   */
+  leaseOf(tenant: Tenant, permit: string): Lease | 'gone' | 'unknown' {
+    const sealed = this.#seal.open(tenant.name, 'p', permit)
+    return sealed === undefined ? 'unknown' : (this.leases.find(sealed.number) ?? 'gone')
   }
 
   #itemOf(call: PermitCall, { url, ticket }: PermitCall['requests'][number]): Item {
@@ -192,7 +197,7 @@ export class PermitDesk {
     const open = items.filter(({ result }) => result === undefined || result.state === 'wait')
     const byKey = new Map<string, (() => Promise<void>)[]>()
     for (const item of open) item.result = DRAINING
-    if (this.#isDraining) return this.#port.now()
+    if (this.isDraining) return this.#port.now()
     await Promise.all(
       open.map((item) =>
         this.#answer(item, async () => {
@@ -210,7 +215,7 @@ export class PermitDesk {
     const at = this.#port.now()
     await Promise.all(
       [...byKey.values()].map(async (entering) => {
-        for (const enter of entering) if (!this.#isDraining) await enter()
+        for (const enter of entering) if (!this.isDraining) await enter()
       }),
     )
     return at
@@ -233,8 +238,9 @@ export class PermitDesk {
     const line = this.#lines.get(lane.key)
     if (item.place !== undefined && !line?.has(item.place)) item.place = undefined
     const known = entrance.knownWait()
-    if (known !== undefined) return this.#wait(call, item, lane, known.waitMs, known.because)
-    if (line?.isKept(callerOf(call), item.place, this.#port.now())) return this.#wait(call, item, lane, 0, 'queue')
+    if (known !== undefined) return this.#wait(call, item, lane, known)
+    if (line?.isKept(callerOf(call), item.place, this.#port.now()))
+      return this.#wait(call, item, lane, { waitMs: 0, because: 'queue' })
     const full = tenant.take(lane.key, maxConcurrent)
     if (full !== undefined) {
       if (item.place !== undefined) item.place.isConfirmed = false // others may pass
@@ -244,13 +250,12 @@ export class PermitDesk {
     let permit: GrantedPermit | undefined
     try {
       const entered = await entrance.tryEnter(startWithinMs)
-      if (!('allowed' in entered)) permit = entered
-      else if (entered.allowed) return this.#wait(call, item, lane, entered.waitMs, entered.because)
-      else return this.#refused(item, entered)
+      if ('allowed' in entered)
+        return entered.allowed ? this.#wait(call, item, lane, entered) : this.#refused(item, entered)
+      permit = entered
     } catch (error) {
-      if (error instanceof RobotsDisallowedError) return this.#refused(item, error)
       if (error instanceof CircuitOpenError) return this.#refused(item, error, 'circuit')
-      if (error instanceof BudgetError) return this.#refused(item, error, 'budget')
+      if (error instanceof RobotsDisallowedError || error instanceof BudgetError) return this.#refused(item, error)
       throw error
     } finally {
       if (permit === undefined) tenant.giveBack(lane.key)
@@ -259,34 +264,30 @@ export class PermitDesk {
     this.#lines.get(lane.key)?.served(callerOf(call), this.#port.now())
     this.#leaveLine(item)
     const number = this.#number++
-    const lease = this.leases.add(number, tenant, permit, leaseMs, startWithinMs)
-    const sealed = { kind: 'p', number, endsAt: Math.ceil(Date.now() + leaseMs), key: permit.key } as const
-    return { state: 'go', permit: this.#seal.seal(tenant.name, sealed), lease }
+    const lease = this.leases.add({ number, tenant, permit, startWithinMs }, leaseMs)
+    return { state: 'go', permit: this.#seal.seal(tenant.name, 'p', { number, key: permit.key }, leaseMs), lease }
   }
 
   #refused(
     item: Item,
-    { verdict, retryAt, ...more }: Pick<Refusal, 'verdict'> & Partial<Refusal>,
-    because: RefusedBecause = more.budget !== undefined
-      ? 'budget'
-      : more.circuit !== undefined
-        ? 'circuit'
-        : verdict.because,
+    { verdict, retryAt, budget, circuit }: Omit<Refusal, 'allowed'>,
+    because: RefusedBecause = circuit === undefined ? verdict.because : 'circuit',
   ): PermitResult {
     this.#leaveLine(item)
-    return { state: 'refused', because, verdict, retryAt }
+    return { state: 'refused', because: budget === undefined ? because : 'budget', verdict, retryAt }
   }
 
-  /** Lets the URL wait in the line of its pace key. @param ownWaitMs Its wait without the tickets before it. */
-  #wait(call: PermitCall, item: Item, lane: OuterLane, ownWaitMs: number, because: WaitBecause): PermitResult {
+  /** Lets the URL wait in the line of its pace key. @param own Its wait without the tickets before it. */
+  #wait(call: PermitCall, item: Item, lane: OuterLane, own: { waitMs: number; because: WaitBecause }): PermitResult {
     const { tenant } = call
+    const { because } = own
     const now = this.#port.now()
     const ahead = this.#lines.get(lane.key)?.ahead(callerOf(call), item.place, now) ?? 0
     const behindMs = ahead === 0 ? 0 : Math.min(lane.expectedWaitMs(ahead), MAX_QUEUE_WAIT_MS)
     const waitMs =
       because === 'concurrency'
         ? Math.min(CONCURRENCY_WAIT_MS * (1 + ahead), MAX_CONCURRENCY_WAIT_MS)
-        : Math.max(ownWaitMs, behindMs, MIN_WAIT_MS)
+        : Math.ceil(Math.max(own.waitMs, behindMs, MIN_WAIT_MS))
     if (item.place === undefined) {
       if (this.#isDraining) return DRAINING // after `close`, nothing would end the line
       if (!tenant.mayWait) return { state: 'full', waitMs: 1_000, because: 'waiting' }
@@ -314,12 +315,10 @@ export class PermitDesk {
 
   /** The answer, with the ticket of a URL that waits. */
   #resultOf({ result, place }: Item): PermitResult {
-    if (result?.state !== 'wait' && result?.state !== 'full') return result as PermitResult
-    const waitMs = Math.ceil(result.waitMs)
-    if (place === undefined || !place.line.has(place)) return { ...result, waitMs }
+    if (!place?.line.has(place) || (result?.state !== 'wait' && result?.state !== 'full')) return result as PermitResult
     const { number, line, tenant } = place
-    const sealed = { kind: 't', number, endsAt: Math.ceil(Date.now() + waitMs + TICKET_MS), key: line.key } as const
-    return { ...result, waitMs, ticket: this.#seal.seal(tenant.name, sealed) }
+    const ticket = this.#seal.seal(tenant.name, 't', { number, key: line.key }, result.waitMs + TICKET_MS)
+    return { ...result, ticket }
   }
 
   /** Waits until one of the URLs may have its turn, or until the call has to end. */
@@ -348,7 +347,6 @@ export class PermitDesk {
       line.sweep(now)
       this.#dropIfEmpty(line)
     }
-    this.leases.sweep()
   }
 }
 

@@ -2,13 +2,14 @@
 // remembers for a moment what the guard says of private names.
 import { isIP } from 'node:net'
 import type { ClientVerdict } from '@politely/fetcher'
-import { isPrivateHost, setBounded } from '@politely/fetcher/internal'
+import { isPrivateHost, setBounded, withTimeout } from '@politely/fetcher/internal'
 import type { Forecast } from '@politely/gate'
 import type { Entrance, GatePort } from '@politely/gate/internal'
 import type { Tenant } from '../tenants.ts'
 
 /** Why a URL may not enter. */
-export type Refusal = Extract<Forecast, { allowed: false }>
+type Refused = Extract<Forecast, { allowed: false }>
+export type Refusal = Pick<Refused, 'allowed' | 'verdict' | 'retryAt'> & Partial<Refused>
 
 /** The robots.txt of the URL is being fetched, or has to be. */
 export interface UnknownEntrance {
@@ -57,14 +58,7 @@ export class Entrances {
     const said = isGuarded ? this.#private.get(origin) : undefined
     if (said !== undefined && said.until > this.#port.now()) {
       const { verdict } = said
-      if (isBlocked(verdict))
-        return {
-          allowed: false,
-          verdict: { ...verdict, url },
-          retryAt: verdict.retryAt,
-          budget: undefined,
-          circuit: undefined,
-        }
+      if (isBlocked(verdict)) return { allowed: false, verdict: { ...verdict, url }, retryAt: verdict.retryAt }
       source = NO_SOURCE // the guard has allowed it just now
     }
     const isBusy = tenant.fetching >= (this.#isShared() ? MAX_FETCHES_SHARED : MAX_FETCHES_ALONE)
@@ -76,8 +70,15 @@ export class Entrances {
         (verdict) => setBounded(this.#private, origin, { verdict, until: this.#port.now() + PRIVATE_MS }, MAX_PRIVATE),
         () => undefined, // the gate is closed
       )
+      const isLiteral = hostname.startsWith('[') || isIP(hostname) !== 0
       // The guard needs no DNS for an address, so its refusal is there at once.
-      const isThere = isLiteral(hostname) && (await settlesWithin(noted, LITERAL_MS))
+      const isThere =
+        isLiteral &&
+        (await withTimeout(
+          noted.then(() => true),
+          LITERAL_MS,
+          () => false,
+        ))
       if (isThere && this.#private.has(origin)) return this.of(tenant, url, mayReachPrivate)
     }
     const followed = pending && this.#follow(tenant, origin, pending)
@@ -102,15 +103,4 @@ export class Entrances {
 /** Whether the guard has refused the address of a host. */
 function isBlocked(verdict: ClientVerdict): boolean {
   return !verdict.allowed && 'access' in verdict && verdict.access?.reason === 'blocked-address'
-}
-
-/** Resolves to true if the promise settles in this time. */
-function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, ms, false)
-  return Promise.race([promise.then(() => true), late]).finally(() => clearTimeout(timer))
-}
-
-function isLiteral(host: string): boolean {
-  return host.startsWith('[') || isIP(host) !== 0
 }

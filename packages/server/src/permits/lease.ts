@@ -8,7 +8,6 @@ import type { Tenant } from '../tenants.ts'
 
 export interface Lease {
   readonly number: number
-  readonly key: string
   readonly tenant: Tenant
   readonly permit: GrantedPermit
   /** Milliseconds, by the clock of the gate. */
@@ -48,12 +47,10 @@ export class Leases {
     return this.#open.size
   }
 
-  add(number: number, tenant: Tenant, permit: GrantedPermit, leaseMs: number, startWithinMs: number): Lease {
-    const { key } = permit
-    const endsAt = this.#options.now() + leaseMs
-    const lease: Lease = { number, key, tenant, permit, endsAt, timer: undefined, startWithinMs, isReported: false }
-    this.#open.set(number, lease)
-    this.#startTimer(lease)
+  add(granted: Pick<Lease, 'number' | 'tenant' | 'permit' | 'startWithinMs'>, leaseMs: number): Lease {
+    const lease: Lease = { ...granted, endsAt: 0, timer: undefined, isReported: false }
+    this.#open.set(lease.number, lease)
+    this.renew(lease, leaseMs)
     return lease
   }
 
@@ -76,20 +73,12 @@ export class Leases {
     const wasOpen = this.#close(lease)
     this.#late.delete(lease.number)
     lease.permit.release()
-    if (wasOpen) this.#options.onEnd(lease.key)
+    if (wasOpen) this.#options.onEnd(lease.permit.key)
   }
 
   /** Releases all permits. */
   clear(): void {
     for (const lease of [...this.#open.values(), ...this.#late.values()]) this.end(lease)
-  }
-
-  sweep(): void {
-    const now = this.#options.now()
-    for (const lease of this.#late.values()) {
-      if (now <= lease.endsAt + LATE_MS && this.#late.size <= MAX_LATE) break
-      this.end(lease)
-    }
   }
 
   #startTimer(lease: Lease): void {
@@ -104,16 +93,18 @@ export class Leases {
   #expire(lease: Lease): void {
     this.#close(lease)
     this.#late.set(lease.number, lease)
+    lease.timer = setTimeout(() => this.end(lease), LATE_MS).unref()
     lease.permit.releaseConcurrency()
     this.#options.onExpire()
-    this.#options.onEnd(lease.key)
-    if (this.#late.size > MAX_LATE) this.sweep()
+    this.#options.onEnd(lease.permit.key)
+    const [oldest] = this.#late.values()
+    if (oldest !== undefined && this.#late.size > MAX_LATE) this.end(oldest)
   }
 
   #close(lease: Lease): boolean {
     clearTimeout(lease.timer)
     if (!this.#open.delete(lease.number)) return false
-    lease.tenant.ended(lease.key)
+    lease.tenant.ended(lease.permit.key)
     return true
   }
 }

@@ -13,10 +13,8 @@ export type ReportState = 'done' | 'gone' | 'repeated' | 'unknown'
  * @param maxPauseMs The longest pause that a client may report.
  */
 export function applyReport(desk: PermitDesk, tenant: Tenant, report: Report, maxPauseMs: number): ReportState {
-  const known = desk.openPermit(tenant, report.permit)
-  if (known === undefined) return 'unknown'
-  const lease = desk.leases.find(known.number)
-  if (lease === undefined) return 'gone'
+  const lease = desk.leaseOf(tenant, report.permit)
+  if (typeof lease === 'string') return lease
   const { permit } = lease
   const wasOpen = desk.leases.isOpen(lease)
   if (report.sent_after_ms !== undefined) permit.sentAfter(Math.min(report.sent_after_ms, lease.startWithinMs))
@@ -37,32 +35,28 @@ export function applyReport(desk: PermitDesk, tenant: Tenant, report: Report, ma
 
 /** Extends a lease. */
 export function renew(desk: PermitDesk, tenant: Tenant, permit: string, leaseMs: number): ReportState {
-  const known = desk.openPermit(tenant, permit)
-  if (known === undefined) return 'unknown'
-  const lease = desk.leases.find(known.number)
-  if (lease === undefined || !desk.leases.isOpen(lease)) return 'gone'
+  const lease = desk.leaseOf(tenant, permit)
+  if (typeof lease === 'string') return lease
+  if (!desk.leases.isOpen(lease)) return 'gone'
   desk.leases.renew(lease, leaseMs)
   return 'done'
 }
 
 function responseOf(report: Report, maxPauseMs: number): RequestReport | undefined {
   const { status, outcome, ratelimit = {} } = report
-  const headers: Record<string, string> = {}
-  const retryAfter = boundedRetryAfter(report.retry_after, maxPauseMs)
-  if (retryAfter !== undefined) headers['retry-after'] = retryAfter
-  Object.assign(headers, boundedRateLimit(ratelimit, maxPauseMs))
+  const headers = { ...boundedRetryAfter(report.retry_after, maxPauseMs), ...boundedRateLimit(ratelimit, maxPauseMs) }
   if (outcome === 'rate-limited') return { rateLimited: true, status: status ?? 429, headers }
   if (status !== undefined) return { status, headers }
   return outcome === 'failed' ? { failed: true } : undefined
 }
 
 /** Bounds the pause that a client asks for in the name of a site: other tenants have to wait too. */
-function boundedRetryAfter(value: string | number | undefined, maxPauseMs: number): string | undefined {
-  if (value === undefined) return undefined
+function boundedRetryAfter(value: string | number | undefined, maxPauseMs: number): Record<string, string> {
+  if (value === undefined) return {}
   const text = `${value}`
   const ms = retryAfterMs(text, Date.now())
   const max = Math.min(maxPauseMs, MAX_RETRY_AFTER_MS)
-  return ms !== undefined && ms > max ? `${Math.floor(max / 1_000)}` : text
+  return { 'retry-after': ms !== undefined && ms > max ? `${Math.floor(max / 1_000)}` : text }
 }
 
 /** Returns the rate limit headers of a report. If they ask for too long a pause, returns a shorter pause. */

@@ -9,12 +9,9 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 export type SealedKind = 'p' | 't'
 
 /** What a permit or a ticket stands for. */
-export interface Sealed {
-  readonly kind: SealedKind
+interface Sealed {
   /** No two permits and tickets have the same number. */
   readonly number: number
-  /** When it ends. Milliseconds since 1970. */
-  readonly endsAt: number
   /** The pace key. */
   readonly key: string
 }
@@ -32,7 +29,8 @@ export class Seal {
     this.#secret = createSecretKey(secret)
   }
 
-  seal(tenant: string, { kind, number, endsAt, key }: Sealed): string {
+  seal(tenant: string, kind: SealedKind, { number, key }: Sealed, validMs: number): string {
+    const endsAt = Math.ceil(Date.now() + validMs)
     const head = `${kind}.${number.toString(36)}.${endsAt.toString(36)}.${Buffer.from(key).toString('base64url')}`
     return `${head}.${this.#sign(tenant, head).toString('base64url')}`
   }
@@ -44,10 +42,9 @@ export class Seal {
     const head = text.slice(0, Math.max(end, 0))
     const signature = Buffer.from(text.slice(end + 1), 'base64url')
     if (signature.length !== SIGNATURE_BYTES || !timingSafeEqual(signature, this.#sign(tenant, head))) return undefined
-    const [given, number = '', endsAt = '', key = ''] = head.split('.')
+    const [given, number = '', , key = ''] = head.split('.')
     if (given !== kind) return undefined
-    const name = Buffer.from(key, 'base64url').toString()
-    return { kind, number: Number.parseInt(number, 36), endsAt: Number.parseInt(endsAt, 36), key: name }
+    return { number: Number.parseInt(number, 36), key: Buffer.from(key, 'base64url').toString() }
   }
 
   #sign(tenant: string, head: string): Buffer {
