@@ -289,7 +289,7 @@ export class PermitDesk {
         ? Math.min(CONCURRENCY_WAIT_MS * (1 + ahead), MAX_CONCURRENCY_WAIT_MS)
         : Math.ceil(Math.max(own.waitMs, behindMs, MIN_WAIT_MS))
     if (item.place === undefined) {
-      if (this.#isDraining) return DRAINING // after `close`, nothing would end the line
+      if (this.isDraining) return DRAINING // after `close`, nothing would end the line
       if (!tenant.mayWait) return { state: 'full', waitMs: 1_000, because: 'waiting' }
       const line = this.#lines.get(lane.key) ?? new Line(lane)
       this.#lines.set(lane.key, line)
