@@ -121,7 +121,7 @@ export class PoliteHttpClient implements BaseHttpClient {
     const exchange = new Exchange({ url: url.href, signal, redirectedFrom: [] })
     await exchange.enter(enterGate(this.#access, url, signal))
     // A request that outlives its task has timed out, unless the crawl ends.
-    task?.ended.then(() => exchange.end(task.signal.aborted ? undefined : { failed: true }))
+    task?.ended.promise.then(() => exchange.end(task.signal.aborted ? undefined : { failed: true }))
     try {
       // The gate would not see retries of the wrapped client. Crawlee retries requests itself.
       const response = await exchange.run(() =>

@@ -7,7 +7,7 @@ import { CircuitOpenError, type PoliteGate } from '@politely/gate'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
 import { linkSources, sourcesOf } from './link-sources.ts'
 import { currentTask, isAddingRequests } from './pool-task.ts'
-import { rememberVerdict, verdictOf } from './skipped.ts'
+import { rememberReason, verdictOf } from './skipped.ts'
 
 /** Returns a function that logs a skipped request whose site rests. */
 export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): LogSkipped {
@@ -34,7 +34,7 @@ export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): LogSk
       const isOwn = request?.url === skipped.url
       const redirectedFrom = isOwn ? sourcesOf(request) : linkSources(robots, skipped.url)
       const verdict = verdictOf(skipped) ?? (await robots.check(skipped.url, { redirectedFrom }))
-      rememberVerdict(skipped, verdict)
+      rememberReason(skipped, { verdict })
       logSkipped(skipped.url, verdict)
     }
     await handleSkippedRequest.call(internals, skipped)

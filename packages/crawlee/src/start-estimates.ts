@@ -10,8 +10,7 @@
 // Example: the first request of https://example.com arrives, and its robots.txt is not known.
 // `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate
 // that is still pending. It settles when robots.txt has been fetched.
-import type { PoliteGate } from '@politely/gate'
-import { type GatePort, gatePort } from '@politely/gate/internal'
+import type { GatePort } from '@politely/gate/internal'
 import { sourcesOf } from './link-sources.ts'
 import { attach, type TrackedRequest } from './origin-queues.ts'
 
@@ -29,8 +28,8 @@ export class StartEstimates {
   /** How many domains have a pending estimate. */
   #fetchingDomains = 0
 
-  constructor(gate: PoliteGate) {
-    this.#port = gatePort(gate)
+  constructor(port: GatePort) {
+    this.#port = port
   }
 
   /** Returns how long a request would wait. Returns the pending estimate if there is one. */

@@ -12,7 +12,7 @@ import { gatePort } from '@politely/gate/internal'
 import type { CrawleeInternals, RequestSource } from '../crawlee-internals.ts'
 import type { DeferredRequests } from '../deferred-requests.ts'
 import type { PoolTask } from '../pool-task.ts'
-import { rememberRefusal, rememberVerdict } from '../skipped.ts'
+import { rememberReason } from '../skipped.ts'
 
 export class RefusedRequests {
   readonly #internals: CrawleeInternals
@@ -45,24 +45,20 @@ export class RefusedRequests {
     const { refusal } = task
     if (refusal instanceof RobotsDisallowedError) {
       const skipped = { url: request.url, reason: 'robotsTxt' }
-      rememberVerdict(skipped, refusal.verdict)
+      rememberReason(skipped, { verdict: refusal.verdict })
       await this.#skip(request, source, skipped)
       return true
     }
     const origin = originOf(request.url)
-    if (refusal instanceof CircuitOpenError) return this.#defer(task, refusal)
+    if (refusal instanceof CircuitOpenError) return this.#deferred.deferAgain(task, refusal.verdict.origin)
     // After a redirect the site got a request. Without an end, it would get one again and again.
     if (refusal instanceof WaitTooLongError) {
       const isOwn = refusal.verdict.url === URL.parse(request.url)?.href
-      return isOwn && refusal.waitMs > 0 && this.#deferred.deferAgain(task, origin ?? '', refusal.waitMs)
+      return isOwn && refusal.waitMs > 0 && this.#deferred.deferAgain(task, origin, refusal.waitMs)
     }
     // A handler's own request to the site of its page.
-    return error instanceof CircuitOpenError && error.verdict.origin === origin && this.#defer(task, error)
-  }
-
-  #defer(task: PoolTask, { verdict: { origin } }: CircuitOpenError): boolean {
     return (
-      origin !== undefined && this.#deferred.deferAgain(task, origin, gatePort(this.#gate).circuitOf(origin).waitMs)
+      error instanceof CircuitOpenError && error.verdict.origin === origin && this.#deferred.deferAgain(task, origin)
     )
   }
 
@@ -74,17 +70,14 @@ export class RefusedRequests {
     }
     this.#onlyRestingSince ??= performance.now()
     if (performance.now() - this.#onlyRestingSince < this.#giveUpAfterMs) return
-    for (const tracked of this.#deferred.waiting) {
-      const { origin } = tracked.queue
-      const request = await this.#deferred.remove(tracked)
-      if (request === undefined) continue
-      const report = gatePort(this.#gate).circuitOf(origin)
+    for await (const { request, source, queue } of this.#deferred.takeAll()) {
+      const report = gatePort(this.#gate).circuitOf(queue.origin)
       const verdict = await this.#gate.robots.check(request.url)
       const refusal = new CircuitOpenError(verdict, report, report.retryAt)
       const skipped = { url: request.url, reason: 'filters' }
-      rememberRefusal(skipped, refusal)
+      rememberReason(skipped, { refusal })
       this.#logRefusal(request.url, refusal)
-      await this.#skip(request, tracked.source, skipped)
+      await this.#skip(request, source, skipped)
     }
   }
 
