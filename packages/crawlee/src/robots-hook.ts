@@ -7,7 +7,7 @@ import { CircuitOpenError, type PoliteGate } from '@politely/gate'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
 import { linkSources, sourcesOf } from './link-sources.ts'
 import { currentTask, isAddingRequests } from './pool-task.ts'
-import { rememberReason, verdictOf } from './skipped.ts'
+import { reasons, verdictOf } from './skipped.ts'
 
 /** Returns a function that logs a skipped request whose site rests. */
 export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): LogSkipped {
@@ -34,7 +34,7 @@ export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): LogSk
       const isOwn = request?.url === skipped.url
       const redirectedFrom = isOwn ? sourcesOf(request) : linkSources(robots, skipped.url)
       const verdict = verdictOf(skipped) ?? (await robots.check(skipped.url, { redirectedFrom }))
-      rememberReason(skipped, { verdict })
+      reasons.set(skipped, { verdict })
       logSkipped(skipped.url, verdict)
     }
     await handleSkippedRequest.call(internals, skipped)
@@ -99,7 +99,7 @@ async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
 /** Returns whether robots.txt allows a URL, or the option `obey` still admits it. */
 async function isAdmitted(url: string, gate: PoliteGate, redirectedFrom: readonly string[]): Promise<boolean> {
   const { robots } = gate
-  if (redirectedFrom.length === 0) return (await robots.isAllowed(url)) || gate.admits(await robots.check(url))
+  if (redirectedFrom.length === 0 && (await robots.isAllowed(url))) return true
   return gate.admits(await robots.check(url, { redirectedFrom }))
 }
 

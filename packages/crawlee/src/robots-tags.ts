@@ -5,7 +5,7 @@ import { describeSource, type RobotsDirective, type RobotsDirectives, robotsDire
 import { withoutCredentials } from '@politely/fetcher'
 import type { PoliteGate } from '@politely/gate'
 import type { CrawleeInternals } from './crawlee-internals.ts'
-import { rememberReason } from './skipped.ts'
+import { reasons } from './skipped.ts'
 import { loadedPage, type PageContext } from './usage/loaded-page.ts'
 
 /** A context, whose request can be marked. */
@@ -57,7 +57,7 @@ export function obeyRobotsTags(internals: CrawleeInternals, { robots }: PoliteGa
       const target = URL.parse(typeof link === 'string' ? link : link.url, options.baseUrl)
       if (target === null) continue
       const skipped = { url: target.href, reason: 'filters' } as const
-      rememberReason(skipped, { tag })
+      reasons.set(skipped, { tag })
       await internals.handleSkippedRequest(skipped)
       await options.onSkippedRequest?.(skipped)
     }

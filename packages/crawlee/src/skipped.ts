@@ -11,12 +11,8 @@ interface SkipReason {
   readonly tag?: RobotsDirective
 }
 
-const reasons = new WeakMap<object, SkipReason>()
-
-/** @internal */
-export function rememberReason(skipped: object, reason: SkipReason): void {
-  reasons.set(skipped, reason)
-}
+/** By the object that Crawlee passes to `onSkippedRequest`. */
+export const reasons: WeakMap<object, SkipReason> = new WeakMap()
 
 /**
  * Returns the verdict of a skipped request. `skipped` is the object that Crawlee passes to

@@ -12,7 +12,7 @@ import { gatePort } from '@politely/gate/internal'
 import type { CrawleeInternals, RequestSource } from '../crawlee-internals.ts'
 import type { DeferredRequests } from '../deferred-requests.ts'
 import type { PoolTask } from '../pool-task.ts'
-import { rememberReason } from '../skipped.ts'
+import { reasons } from '../skipped.ts'
 
 export class RefusedRequests {
   readonly #internals: CrawleeInternals
@@ -45,7 +45,7 @@ export class RefusedRequests {
     const { refusal } = task
     if (refusal instanceof RobotsDisallowedError) {
       const skipped = { url: request.url, reason: 'robotsTxt' }
-      rememberReason(skipped, { verdict: refusal.verdict })
+      reasons.set(skipped, { verdict: refusal.verdict })
       await this.#skip(request, source, skipped)
       return true
     }
@@ -75,7 +75,7 @@ export class RefusedRequests {
       const verdict = await this.#gate.robots.check(request.url)
       const refusal = new CircuitOpenError(verdict, report, report.retryAt)
       const skipped = { url: request.url, reason: 'filters' }
-      rememberReason(skipped, { refusal })
+      reasons.set(skipped, { refusal })
       this.#logRefusal(request.url, refusal)
       await this.#skip(request, source, skipped)
     }
