@@ -42,7 +42,9 @@ export interface LinkFilter {
   isAllowed(url: string, userAgent?: string): boolean
 }
 
-type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly (string | { readonly url: string })[] }
+export type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & {
+  readonly urls: readonly (string | { readonly url: string })[]
+}
 
 /** The methods of Crawlee's `RequestQueue` that add requests. All other ways to add requests call them. */
 export interface AddingQueue {
@@ -184,6 +186,11 @@ export function gatePort(crawler: AnyCrawler): CrawleeInternals {
     throw new OptionError('httpClient', `follows redirects itself; write new ${name}({ followRedirects: false })`)
   }
   return internals
+}
+
+/** Returns the links that `enqueueLinks` gets, without those that are invalid. */
+export function urlsOf({ urls, baseUrl }: LinkOptions): readonly URL[] {
+  return urls.flatMap((link) => URL.parse(typeof link === 'string' ? link : link.url, baseUrl) ?? [])
 }
 
 /**

@@ -263,10 +263,7 @@ export class DeferredRequests {
     // The last request of each queue first, because each goes to the front.
     const deferred = queues.flatMap((requests) => requests.filter(isDeferred).reverse())
     for (const tracked of deferred) this.#queues.enter(tracked, 'gone')
-    for (const tracked of deferred) {
-      await tracked.locked
-      await this.#locks.reclaim(tracked)
-    }
+    for (const tracked of deferred) await this.#locks.reclaim(tracked)
     this.queueChanged()
   }
 

@@ -54,8 +54,7 @@ export class QueueLocks {
    * Returns a deferred request as it is now. Undefined if another crawler has handled it after its
    * lock expired.
    */
-  async reload(tracked: TrackedRequest): Promise<Request | undefined> {
-    await tracked.locked
+  reload(tracked: TrackedRequest): Promise<Request | undefined> {
     return currentRequest(tracked).catch(() => tracked.request) // the task's own use of the storage will report the error
   }
 
@@ -87,7 +86,8 @@ export class QueueLocks {
  * it, returns undefined. If another crawler has counted retries, returns the stored request, which
  * has these retries.
  */
-async function currentRequest({ request, source }: TrackedRequest): Promise<Request | undefined> {
+async function currentRequest({ request, source, locked }: TrackedRequest): Promise<Request | undefined> {
+  await locked
   const stored = request.id === undefined ? undefined : await source.getRequest?.(request.id)
   if (stored?.handledAt) return undefined
   return stored && stored.retryCount > request.retryCount ? stored : request

@@ -137,11 +137,11 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   const pages = cache && new CachedPages(cache, gate, internals.httpClient)
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs, pages && ((request) => pages.isFresh(request)))
   const access = { gate, deferred, pages }
-  const logSkipped = hookRobots(internals, gate)
+  hookRobots(internals, gate)
   if (robotsTags === 'obey') obeyRobotsTags(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
-  const refused = new RefusedRequests(internals, gate, deferred, giveUpAfterMs, logSkipped)
+  const refused = new RefusedRequests(internals, gate, deferred, giveUpAfterMs)
   const tasks = deferRequests(internals, gate.robots, deferred, refused, signal)
   const abort = () => {
     tasks.abortAll(signal?.reason)

@@ -19,22 +19,14 @@ export class RefusedRequests {
   readonly #gate: PoliteGate
   readonly #deferred: DeferredRequests
   readonly #giveUpAfterMs: number
-  readonly #logRefusal: (url: string, refusal: CircuitOpenError) => void
   /** Since when only requests of sites that rest are left. `performance.now()`. */
   #onlyRestingSince: number | undefined
 
-  constructor(
-    internals: CrawleeInternals,
-    gate: PoliteGate,
-    deferred: DeferredRequests,
-    giveUpAfterMs: number,
-    logRefusal: (url: string, refusal: CircuitOpenError) => void,
-  ) {
+  constructor(internals: CrawleeInternals, gate: PoliteGate, deferred: DeferredRequests, giveUpAfterMs: number) {
     this.#internals = internals
     this.#gate = gate
     this.#deferred = deferred
     this.#giveUpAfterMs = giveUpAfterMs
-    this.#logRefusal = logRefusal
   }
 
   /**
@@ -76,7 +68,6 @@ export class RefusedRequests {
       const refusal = new CircuitOpenError(verdict, report, report.retryAt)
       const skipped = { url: request.url, reason: 'filters' }
       reasons.set(skipped, { refusal })
-      this.#logRefusal(request.url, refusal)
       await this.#skip(request, source, skipped)
     }
   }
