@@ -53,7 +53,7 @@ import { originOf } from '@politely/core'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import type { PoliteGate } from '@politely/gate'
 import { type GatePort, gatePort } from '@politely/gate/internal'
-import { type CrawleeInternals, type RequestSource, restoreLock } from './crawlee-internals.ts'
+import { type CrawleeInternals, changeLock, type RequestSource } from './crawlee-internals.ts'
 import {
   hasRoom,
   isApproaching,
@@ -153,7 +153,7 @@ export class DeferredRequests {
       }
       tracked.request = request
       if (!(await this.#admitOrDefer(task, tracked))) continue
-      await restoreLock(this.#internals, request)
+      await changeLock(this.#internals, request)
       return request
     }
     return undefined
@@ -274,7 +274,7 @@ export class DeferredRequests {
 
   /** Admits an arriving or taken request to the pool, or defers it. */
   async #admitOrDefer(task: PoolTask, tracked: TrackedRequest): Promise<boolean> {
-    const isNear = this.#admitsAll || (await this.#isNear(tracked))
+    const isNear = this.#admitsAll || ((await this.#estimates.of(tracked)) <= this.#deferBeyondMs && hasRoom(tracked))
     const isAdmitted = (isNear && tracked.queue.restsUntil <= performance.now()) || task.signal.aborted
     if (!isAdmitted) {
       this.#defer(tracked)
@@ -287,13 +287,6 @@ export class DeferredRequests {
     const endApproach = () => this.passedGate(task)
     tracked.timer = this.#timerScope.runInAsyncScope(() => setTimeout(endApproach, MAX_APPROACH_MS))
     return true
-  }
-
-  /** Returns whether an arriving or taken request may be in the pool now. */
-  async #isNear(tracked: TrackedRequest): Promise<boolean> {
-    const isArriving = tracked.state === 'arriving'
-    const waitMs = await (isArriving ? this.#estimates.ofArriving(tracked) : this.#estimates.of(tracked))
-    return waitMs <= this.#deferBeyondMs && hasRoom(tracked)
   }
 
   #defer(tracked: TrackedRequest): void {

@@ -17,7 +17,7 @@
 //          length
 import type { Request } from '@crawlee/basic'
 import { withoutCredentials } from '@politely/fetcher'
-import { type CrawleeInternals, shortenLock } from './crawlee-internals.ts'
+import { type CrawleeInternals, changeLock } from './crawlee-internals.ts'
 import { isDeferred, type TrackedRequest } from './origin-queues.ts'
 
 /**
@@ -40,7 +40,7 @@ export class QueueLocks {
 
   /** Shortens the lock of a request that is deferred from now on. */
   shorten(tracked: TrackedRequest): void {
-    tracked.locked = shortenLock(this.#internals, tracked.request, LOCK_SECS)
+    tracked.locked = changeLock(this.#internals, tracked.request, LOCK_SECS)
     this.#renewal ??= setInterval(() => void this.#renew(), RENEW_LOCKS_EVERY_MS).unref()
   }
 
@@ -75,7 +75,7 @@ export class QueueLocks {
   async #renew(): Promise<void> {
     for (const tracked of [...this.#requests.values()]) {
       if (!isDeferred(tracked)) continue
-      tracked.locked = tracked.locked.then(() => shortenLock(this.#internals, tracked.request, LOCK_SECS))
+      tracked.locked = tracked.locked.then(() => changeLock(this.#internals, tracked.request, LOCK_SECS))
       await tracked.locked
     }
   }
