@@ -42,16 +42,14 @@ export class RefusedRequests {
       return true
     }
     const origin = originOf(request.url)
-    if (refusal instanceof CircuitOpenError) return this.#deferred.deferAgain(task, refusal.verdict.origin)
-    // After a redirect the site got a request. Without an end, it would get one again and again.
-    if (refusal instanceof WaitTooLongError) {
-      const isOwn = refusal.verdict.url === URL.parse(request.url)?.href
-      return isOwn && refusal.waitMs > 0 && this.#deferred.deferAgain(task, origin, refusal.waitMs)
+    if (error instanceof CircuitOpenError) {
+      // Without a refusal, it is the error of a handler's own request. Was that to the site of its page?
+      const isOfPage = refusal !== undefined || error.verdict.origin === origin
+      return isOfPage && this.#deferred.deferAgain(task, error.verdict.origin)
     }
-    // A handler's own request to the site of its page.
-    return (
-      error instanceof CircuitOpenError && error.verdict.origin === origin && this.#deferred.deferAgain(task, origin)
-    )
+    // After a redirect the site got a request. Without an end, it would get one again and again.
+    const isOwn = refusal instanceof WaitTooLongError && refusal.verdict.url === URL.parse(request.url)?.href
+    return isOwn && refusal.waitMs > 0 && this.#deferred.deferAgain(task, origin, refusal.waitMs)
   }
 
   /** To be called while nothing runs. Skips the requests of sites that rest, if nothing else has been left for long. */
