@@ -1,6 +1,18 @@
 // PoliteGate: starts a request when robots.txt allows it and a slot is free.
 //
-// ARCHITECTURE.md lists the files that a request passes through, in their order.
+// ARCHITECTURE.md lists the files that a request passes through, in their order. The states of a
+// request, and the method that takes it to the next state:
+//
+//   | state     | means                     | next state at once | or, if it has to wait |
+//   |-----------|---------------------------|--------------------|-----------------------|
+//   | `arrived` | `enter` was called        | `#enterAnew`       | `#enterLater`         |
+//   | `checked` | robots.txt allows it      | `#enterAnew`       | `#enterLater`         |
+//   | `routed`  | its lane is known         | `#enterAnew`       | `#startLater`         |
+//   | `granted` | the lane gave it a permit | `#start`           | `#startLater`         |
+//   | `started` | the caller has the permit |                    |                       |
+//
+// Most requests pass through all states within the call of `enter`. A request that has a permit
+// already is `granted` when it arrives: `#enterAgain` checks where it was redirected from.
 import { debuglog } from 'node:util'
 import { escapeControls, type HasHref, OptionError } from '@politely/core'
 import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
@@ -186,21 +198,20 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
     const sitePacingOf = sitePacingBy(pacing)
-    const ownPacer = pacing.pacer ?? new LocalPacer(clock)
     const port = clientPort(robots)
     const log = new GateLog(ownLogger ?? port.logger(), now)
-    const pacer = new CheckedPacer(ownPacer, source, log)
+    const ownPacer = pacing.pacer ?? new LocalPacer(clock)
+    const pacer = new CheckedPacer(ownPacer, pacing.pacer === undefined, source, log)
     const concurrency = new ConcurrencyLimit(pacing, now)
     this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
     // Each of these objects knows the context, and is a part of it.
     const context = { ...source, log, pacing, pacer, concurrency, redirects } as {
       -readonly [P in keyof GateContext]: GateContext[P]
     }
-    context.sight = { isSendingSeen: true }
     context.circuits = new Circuits({
       ...source,
       log,
-      keeper: keeperOf(ownPacer, now),
+      keeper: keeperOf(pacing.pacer),
       failed: (origin, error) => pacer.failed(origin, error),
     })
     const routes = new Routes(
@@ -227,7 +238,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     )
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()
-    context.sharedLimits = new SharedLimits({ pacer, now, sight: context.sight })
+    context.sharedLimits = new SharedLimits({ pacer, now })
     context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => routes.lanes)
     context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
     context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
@@ -408,11 +419,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /** Returns why a request that robots.txt allows would be refused. */
-  #refusalOf(check: AllowedCheck, { lane }: Route): RefusedForecast | undefined {
+  #refusalOf(check: AllowedCheck, { lane, pacing }: Route): RefusedForecast | undefined {
     const { budgets, circuits } = this.#context
     const budget = budgets?.usedUp(lane.key, lane.waiting)
     if (budget !== undefined) return { ...refused(check.verdict), retryAt: undefined, budget }
-    const refusal = circuits.refusalOf(check)
+    const refusal = circuits.refusalOf(check, pacing.circuit)
     if (refusal === undefined) return undefined
     const { retryAt, outcome, because } = refusal
     return { ...refused(check.verdict), retryAt, circuit: { kind: outcome, because } }
@@ -436,7 +447,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       if (entered instanceof GrantedPermit) {
         if (more.signal?.aborted) entered.abandon(more.signal.reason)
         more.signal?.throwIfAborted()
-        return this.#started(entered, route)
+        return this.#start(entered, route)
       }
       activity.end()
       return { allowed: true, verdict, at: now() + entered.waitMs, ...entered }
@@ -487,7 +498,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       this.#closing.signal.throwIfAborted()
       signal?.throwIfAborted()
       const reserved = this.#reserved.take(url)
-      if (reserved !== undefined) return this.#enterReserved(reserved, signal, redirectedFrom)
+      if (reserved !== undefined) {
+        return this.#enterAgain(reserved, signal, redirectedFrom).catch((error: unknown) => {
+          reserved.release() // the request does not start
+          throw error
+        })
+      }
     }
     return this.#enterAnew(url, signal, redirectedFrom, maxWaitMs)
   }
@@ -509,12 +525,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       const route = this.#routeOf(check, signal)
       if (isPromise(route)) return this.#enterLater(check, call, route)
       const permit = route.lane.add(route, check, call)
-      if (isPromise(permit)) return this.#startLater(permit, call, route)
       // After an abort in the same turn of the event loop, the request must not start. The requests
       // that enter after it start after it.
-      return signal !== undefined || this.#startingSoon > 0
-        ? this.#startSoon(permit, call, route)
-        : this.#started(permit, route)
+      return isPromise(permit) || signal !== undefined || this.#startingSoon > 0
+        ? this.#startLater(permit, call, route)
+        : this.#start(permit, route)
     } catch (error) {
       activity.end()
       throw error
@@ -523,27 +538,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** Admits a request that has a permit of this gate, which may have been granted without these URLs. */
   async #enterAgain(
-    nested: Permit,
+    permit: Permit,
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
   ): Promise<Permit> {
-    if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(nested.url, signal, redirectedFrom)
+    if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(permit.url, signal, redirectedFrom)
     signal?.throwIfAborted()
-    return nested
-  }
-
-  /** Admits a request whose permit was reserved. If it does not start, the permit is released. */
-  async #enterReserved(
-    reserved: Permit,
-    signal: AbortSignal | undefined,
-    redirectedFrom: readonly string[],
-  ): Promise<Permit> {
-    try {
-      return await this.#enterAgain(reserved, signal, redirectedFrom)
-    } catch (error) {
-      reserved.release()
-      throw error
-    }
+    return permit
   }
 
   /** Enters a request whose robots.txt or whose address is not known yet. */
@@ -569,34 +570,28 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     }
   }
 
-  /** Starts a request that has a permit, after the calls of this turn of the event loop. */
-  async #startSoon(permit: GrantedPermit, call: EnterCall, route: Route<Lane>): Promise<Permit> {
-    this.#startingSoon++
-    try {
-      return await this.#startLater(permit, call, route)
-    } finally {
-      this.#startingSoon--
-    }
-  }
-
-  /** Starts a request when it has a permit. */
+  /** Starts a request when it has a permit, and after the calls of this turn of the event loop. */
   async #startLater(
     pending: GrantedPermit | Promise<GrantedPermit>,
     { url, signal }: EnterCall,
     route: Route<Lane>,
   ): Promise<Permit> {
+    const isGranted = !isPromise(pending)
+    if (isGranted) this.#startingSoon++
     try {
-      const permit = await (isPromise(pending) ? unlessFaked(pending, url, route.lane) : pending)
+      const permit = await (isGranted ? pending : unlessFaked(pending, url, route.lane))
       if (signal?.aborted) permit.abandon(signal.reason)
       signal?.throwIfAborted()
-      return this.#started(permit, route)
+      return this.#start(permit, route)
     } catch (error) {
       this.#context.activity.end()
       throw error
+    } finally {
+      if (isGranted) this.#startingSoon--
     }
   }
 
-  #started(permit: GrantedPermit, { pacing }: Route): GrantedPermit {
+  #start(permit: GrantedPermit, { pacing }: Route): GrantedPermit {
     permit.start()
     if (!pacing.obey.rules || !pacing.obey.delays) this.#disobedience.started(permit.verdict, pacing)
     return permit

@@ -268,6 +268,20 @@ describe('a permit', () => {
     expect(seesSending).toEqual([true, true, false, false])
   })
 
+  test('a site whose client does not show when it sends changes nothing for other sites', async () => {
+    const gate = openGate({ now, minDelayMs: 1_000 })
+    using hidden = await gate.enter('https://hidden.example/')
+    void hidden.run(() => undefined)
+    hidden.report({ status: 200, headers: {} })
+    const first = await gate.enter(URL)
+    void first.run(() => undefined)
+    const second = gate.enter(URL)
+    await advance(5_000)
+    first.sent()
+    await advance(1_000)
+    expect((await second).waitedMs).toBe(6_000)
+  })
+
   test('without `run`, the delay counts from `sent` too, but the next request does not wait for it', async () => {
     const gate = openGate({ now, minDelayMs: 1_000 })
     const first = await gate.enter(URL)

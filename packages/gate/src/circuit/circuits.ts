@@ -1,26 +1,25 @@
 // The circuits of a gate: which origins get no requests for a time, because the last requests failed.
 //
-// The keeper stores the circuits: the gate's pacer, or `LocalCircuits` if the pacer has no methods for
-// them. This class asks it before a request starts (`admit`) and tells it how the request ended
-// (`settle`). It remembers the keeper's last reply for each origin with failures, and holds the
-// requests that rest until their circuit closes (`OriginCircuit`).
+// The keeper decides: the caller's pacer, if it has methods for circuits, or else `LocalCircuits`.
+// This class asks it before a request starts (`admit`) and tells it how the request ended (`settle`).
+// `LocalCircuits` has the one record of each origin with failures. If the caller's pacer is the
+// keeper, that record is what its last reply said. The requests of an open circuit rest in a
+// `RestingLine`.
 import type { Access, PageOutcomeReason } from '@politely/core'
-import { failuresThatAre } from '@politely/core/engine'
-import { setBounded } from '@politely/fetcher/internal'
+import { circuitReport, closedCircuit, failuresThatAre } from '@politely/core/engine'
 import type { SiteCircuit } from '../options/circuit.ts'
 import { isPromise } from '../pace/is-promise.ts'
-import { LocalCircuits } from '../pace/local-circuits.ts'
+import { CLOSED, LocalCircuits, type OriginCircuit } from '../pace/local-circuits.ts'
 import type { Admission, CircuitFailure, CircuitReport, CircuitResult, Pacer, Ticket } from '../pace/pacer.ts'
 import { CircuitOpenError, PacerError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
-import { type CheckedUrl, OriginCircuit, type RestingLane, type RestingRequest } from './origin-circuit.ts'
 import { OwnNetwork } from './own-network.ts'
+import { type CheckedUrl, type RestingLane, RestingLine, type RestingRequest } from './resting-line.ts'
 
 /** For how many origins with failures the last reply is remembered. Our choice. */
 const MAX_REMEMBERED = 10_000
 
-const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
 const SUCCESS: CircuitResult = { kind: 'success' }
 
 /** The reasons of robots.txt that say that its host cannot be reached. */
@@ -31,40 +30,45 @@ export type CircuitKeeper = Required<Pick<Pacer, 'admit' | 'settle'>> & {
   isClear?(origin: string): boolean
 }
 
-/** Returns what keeps the circuits: the pacer, or this process if the pacer lacks the methods for it. */
-export function keeperOf(pacer: Pacer, now: () => number): CircuitKeeper {
-  return pacer.admit !== undefined && pacer.settle !== undefined ? (pacer as CircuitKeeper) : new LocalCircuits(now)
+/** Returns the caller's pacer if it keeps circuits. */
+export function keeperOf(pacer: Pacer | undefined): CircuitKeeper | undefined {
+  return pacer?.admit !== undefined && pacer.settle !== undefined ? (pacer as CircuitKeeper) : undefined
 }
 
 /** What the circuits need of their gate. */
 export interface CircuitsContext extends EventSource {
   readonly log: GateLog
-  readonly keeper: CircuitKeeper
+  /** Undefined if the gate keeps the circuits itself. */
+  readonly keeper: CircuitKeeper | undefined
   /** Counts and publishes a failure of the keeper. */
   readonly failed: (origin: string, error: unknown) => void
 }
 
 export class Circuits {
   readonly #context: CircuitsContext
-  readonly #origins = new Map<string, OriginCircuit>()
+  readonly #circuits: LocalCircuits<SiteCircuit>
+  readonly #keeper: CircuitKeeper
+  /** The requests that rest, by origin. */
+  readonly #resting = new Map<string, RestingLine>()
   readonly #network = new OwnNetwork()
-  /** The end of the last attempt to fetch robots.txt that the circuit of its origin knows. */
-  readonly #robotsAt = new Map<string, number>()
 
   constructor(context: CircuitsContext) {
     this.#context = context
+    this.#circuits = new LocalCircuits(context.now, (...change) => this.#onChange(...change))
+    this.#keeper = context.keeper ?? this.#circuits
   }
 
   /** How many circuits are open or half-open, as far as this gate knows. */
   get open(): number {
     let open = 0
-    for (const { report } of this.#origins.values()) if (report.state !== 'closed') open++
+    for (const { periods } of this.#circuits.all.values()) if (periods > 0) open++
     return open
   }
 
   /** The state of the circuit of an origin, as far as this gate knows. */
   reportOf(origin: string): CircuitReport {
-    return this.#origins.get(origin)?.current ?? CLOSED
+    const circuit = this.#circuits.all.get(origin)
+    return circuit === undefined ? CLOSED : circuitReport(circuit, this.#context.now())
   }
 
   /**
@@ -72,7 +76,7 @@ export class Circuits {
    * a call of another process.
    */
   isClear(origin: string): boolean {
-    return (this.#origins.size === 0 || !this.#origins.has(origin)) && this.#context.keeper.isClear?.(origin) !== false
+    return this.#circuits.isClear(origin) && this.#context.keeper?.isClear?.(origin) !== false
   }
 
   /**
@@ -81,11 +85,11 @@ export class Circuits {
    * @param key The pace key of the request.
    */
   admit(origin: string, limits: SiteCircuit, key: string): Admission | undefined | Promise<Admission | undefined> {
-    const { keeper, failed } = this.#context
+    const { failed } = this.#context
     const checked = (admission: Admission) => checkedReport('admit', admission)
     const noteFailure = (error: unknown) => void failed(origin, error)
     try {
-      const admission = keeper.admit(origin, limits, key)
+      const admission = this.#keeper.admit(origin, limits, key)
       return isPromise(admission) ? Promise.resolve(admission).then(checked).catch(noteFailure) : checked(admission)
     } catch (error) {
       return noteFailure(error)
@@ -95,6 +99,7 @@ export class Circuits {
   /** Returns whether a request that `admit` replied to may start. */
   passes(origin: string, limits: SiteCircuit, admission: Admission): boolean {
     this.#note(origin, limits, admission)
+    if (admission.state === 'closed') this.#resume(origin)
     return admission.state === 'closed' || admission.probe !== undefined
   }
 
@@ -103,15 +108,29 @@ export class Circuits {
    * @param lane Where the request goes back to.
    */
   hold(request: RestingRequest, lane: RestingLane, limits: SiteCircuit): void {
-    const circuit = this.#circuitOf(request.check.origin, limits)
-    if (circuit.isRefusing) request.fail(this.#refusal(request.check, circuit))
-    else circuit.rest(request, lane)
+    const { origin } = request.check
+    const refusal = this.refusalOf(request.check, limits)
+    if (refusal !== undefined) {
+      request.fail(refusal)
+      return
+    }
+    const line = this.#resting.get(origin) ?? new RestingLine(() => this.reportOf(origin).waitMs)
+    this.#resting.set(origin, line)
+    line.rest(request, lane)
   }
 
-  /** Returns the error for a request that need not wait to be rejected. */
-  refusalOf(check: CheckedUrl): CircuitOpenError | undefined {
-    const circuit = this.#origins.get(check.origin)
-    return circuit?.isRefusing ? this.#refusal(check, circuit) : undefined
+  /**
+   * Returns the error for a request that need not wait to be rejected: a probe has failed, and the next
+   * one may not start yet.
+   */
+  refusalOf(check: CheckedUrl, limits: SiteCircuit | undefined): CircuitOpenError | undefined {
+    const circuit = this.#circuits.all.get(check.origin)
+    if (circuit === undefined || limits === undefined || !this.#isRefusing(circuit, limits)) return undefined
+    return new CircuitOpenError(check.verdict, circuit, circuit.retryAt)
+  }
+
+  #isRefusing({ periods, retryAt }: OriginCircuit, { whenOpen }: SiteCircuit): boolean {
+    return periods > 1 && whenOpen === 'fail' && this.#context.now() < retryAt
   }
 
   /**
@@ -132,8 +151,6 @@ export class Circuits {
       this.giveBack(origin, limits, probe)
     else {
       const { kind, because, retryAfterMs } = failure
-      const { access } = check.verdict
-      if (access !== undefined) this.#knowsRobots(origin, access) // fetched before this failure
       this.#tell(origin, limits, { kind: 'failure', failure: { kind, because }, retryAfterMs, probe })
     }
   }
@@ -143,48 +160,38 @@ export class Circuits {
     if (probe !== undefined) this.#tell(origin, limits, { kind: 'unknown', probe })
   }
 
-  /** Notes the last attempt to fetch robots.txt. @param now By the clock of its client. */
+  /** Notes an attempt to fetch robots.txt, once. @param now By the clock of its client. */
   noteRobots(origin: string, access: Access, limits: SiteCircuit, now: number): void {
-    const { reason, status } = access.failedRefresh ?? access
-    const hasFailed = status === undefined && UNREACHED.has(reason)
-    if (status === undefined && !(hasFailed && limits.outcomes.has('connection'))) return
-    if (!hasFailed && this.isClear(origin)) return
-    if (this.#knowsRobots(origin, access)) return
-    if (hasFailed) {
-      const failure = { kind: 'connection', because: reason as PageOutcomeReason } as const
-      const retryAfterMs = Math.max(0, access.nextAttemptAt - now)
-      if (!this.#network.isDoubtful(origin, failure.because))
-        this.#tell(origin, limits, { kind: 'failure', failure, retryAfterMs, probe: 'robots' })
+    const { reason, status, checkedAt } = access.failedRefresh ?? access
+    const circuit = this.#circuits.all.get(origin)
+    // The failure may be another worker's, and later than this attempt.
+    const isOld = circuit !== undefined && now - checkedAt >= this.#context.now() - circuit.failedAt
+    if (status !== undefined || !UNREACHED.has(reason)) {
+      const isAnswer = status !== undefined && access.failedRefresh === undefined
+      if (isAnswer && circuit?.failure?.kind === 'connection' && !isOld) this.#tell(origin, limits, SUCCESS)
       return
     }
-    const circuit = this.#origins.get(origin)
-    if (circuit?.report.failure?.kind !== 'connection' || access.failedRefresh !== undefined) return
-    // The failure may be another worker's, and later than this robots.txt.
-    if (now - access.checkedAt < circuit.sinceFailureMs) this.#tell(origin, limits, SUCCESS) // the site answers again
-  }
-
-  /** Remembers the last attempt to fetch robots.txt. Returns whether it was known. */
-  #knowsRobots(origin: string, access: Access): boolean {
-    const { checkedAt } = access.failedRefresh ?? access
-    if (this.#robotsAt.get(origin) === checkedAt) return true
-    setBounded(this.#robotsAt, origin, checkedAt, MAX_REMEMBERED)
-    return false
+    const failure = { kind: 'connection', because: reason as PageOutcomeReason } as const
+    const isKnown = isOld && circuit.periods > 0
+    if (isKnown || !limits.outcomes.has('connection') || this.#network.isDoubtful(origin, failure.because)) return
+    const retryAfterMs = Math.max(0, access.nextAttemptAt - now)
+    this.#tell(origin, limits, { kind: 'failure', failure, retryAfterMs, probe: 'robots' })
   }
 
   /** A request leaves its lane, and does not start. */
   remove(request: RestingRequest): void {
-    this.#origins.get(request.check.origin)?.remove(request)
+    this.#resting.get(request.check.origin)?.remove(request)
   }
 
   /** Rejects all requests that rest. */
   clear(error: unknown): void {
-    for (const circuit of this.#origins.values()) circuit.rejectAll((request) => request.fail(error))
+    for (const line of this.#resting.values()) line.rejectAll(() => error)
   }
 
   #tell(origin: string, limits: SiteCircuit, result: CircuitResult): void {
-    const { keeper, failed } = this.#context
+    const { failed } = this.#context
     try {
-      const report = keeper.settle(origin, limits, result)
+      const report = this.#keeper.settle(origin, limits, result)
       if (isPromise(report))
         Promise.resolve(report)
           .then((found) => this.#note(origin, limits, checkedReport('settle', found)))
@@ -195,25 +202,41 @@ export class Circuits {
     }
   }
 
-  /** Notes what the keeper says about a circuit, and reports a change. */
+  /** Notes what the caller's pacer says about a circuit. */
   #note(origin: string, limits: SiteCircuit, report: CircuitReport): void {
-    const known = this.#origins.get(origin)
-    if (known === undefined && report.failures === 0) return
-    const circuit = known ?? this.#circuitOf(origin, limits)
-    const before = circuit.report
-    if (report.failures === 0) this.#origins.delete(origin)
-    const { counters, log } = this.#context
-    if (report.periods > before.periods) {
-      if (before.state === 'closed') {
+    if (this.#context.keeper === undefined) return
+    const { all } = this.#circuits
+    const [oldest] = all.size < MAX_REMEMBERED || all.has(origin) ? [] : all.keys()
+    this.#circuits.keep(origin, circuitFrom(report, all.get(origin), this.#context.now()), limits)
+    if (oldest === undefined) return
+    all.delete(oldest) // the keeper still knows the circuit
+    this.#resume(oldest)
+  }
+
+  /** Reports the change of a circuit, and moves the requests that rest. */
+  #onChange(origin: string, before: OriginCircuit, after: OriginCircuit, limits: SiteCircuit): void {
+    const { counters, log, now } = this.#context
+    if (after.periods > before.periods || (after.periods === 0 && before.periods > 0)) {
+      const report = circuitReport(after, now())
+      if (before.periods === 0) {
         counters.circuitsOpened++
         log.circuitOpened(origin, report)
-      }
-      this.#publish(origin, report)
-    } else if (report.state === 'closed' && before.state !== 'closed') {
-      log.circuitClosed(origin)
+      } else if (after.periods === 0) log.circuitClosed(origin)
       this.#publish(origin, report)
     }
-    circuit.update(report, (request) => request.fail(this.#refusal(request.check, circuit)))
+    const line = this.#resting.get(origin)
+    if (after.periods === 0) this.#resume(origin)
+    else if (after.periods > before.periods && this.#isRefusing(after, limits)) {
+      this.#resting.delete(origin)
+      line?.rejectAll(({ check }) => new CircuitOpenError(check.verdict, after, after.retryAt))
+    } else line?.arm()
+  }
+
+  /** The requests of this origin that rest go back to their lanes. */
+  #resume(origin: string): void {
+    const line = this.#resting.get(origin)
+    this.#resting.delete(origin)
+    line?.resumeAll()
   }
 
   #publish(origin: string, { state, failures, periods, waitMs, failure }: CircuitReport): void {
@@ -221,21 +244,20 @@ export class Circuits {
     const { gate, counters, now } = this.#context
     channels.circuit.publish({ gate, counters, at: now(), origin, state, failures, periods, waitMs, failure })
   }
+}
 
-  #refusal(check: CheckedUrl, { report, retryAt }: OriginCircuit): CircuitOpenError {
-    return new CircuitOpenError(check.verdict, report, retryAt)
-  }
-
-  #circuitOf(origin: string, limits: SiteCircuit): OriginCircuit {
-    let circuit = this.#origins.get(origin)
-    if (circuit === undefined) {
-      circuit = new OriginCircuit(limits.whenOpen, this.#context.now)
-      const [oldest] = this.#origins.size < MAX_REMEMBERED ? [] : this.#origins
-      if (oldest !== undefined) this.#origins.delete(oldest[0])
-      this.#origins.set(origin, circuit)
-      oldest?.[1].resumeAll() // the keeper still knows the circuit
-    }
-    return circuit
+/** Returns the circuit that a report means. @param now When the report came. */
+function circuitFrom(report: CircuitReport, before: OriginCircuit = closedCircuit, now: number): OriginCircuit {
+  const { state, failures, periods, waitMs, failure } = report
+  const [isClosed, endsAt] = [state === 'closed', now + waitMs]
+  return {
+    ...closedCircuit,
+    failures: isClosed ? failures : Math.max(1, failures),
+    periods: isClosed ? 0 : Math.max(1, periods),
+    retryAt: state === 'open' ? endsAt : now,
+    probeUntil: state === 'half-open' ? endsAt : 0,
+    failure,
+    failedAt: failures > before.failures ? now : before.failedAt,
   }
 }
 

@@ -56,6 +56,7 @@ const warned = new WeakSet<Pacer>()
 
 export class CheckedPacer {
   readonly #pacer: Pacer
+  readonly #isOwn: boolean
   readonly #source: EventSource
   readonly #log: GateLog
   /** The last failure of `reserve` or `estimate`, until the pacer works again. */
@@ -63,8 +64,10 @@ export class CheckedPacer {
   /** Whether the log says that a call failed that no waiting request depends on. */
   #hasLoggedLoss = false
 
-  constructor(pacer: Pacer, source: EventSource, log: GateLog) {
+  /** @param isOwn Whether the gate has created the pacer: its replies need no check. */
+  constructor(pacer: Pacer, isOwn: boolean, source: EventSource, log: GateLog) {
     this.#pacer = pacer
+    this.#isOwn = isOwn
     this.#source = source
     this.#log = log
   }
@@ -83,6 +86,7 @@ export class CheckedPacer {
   ): Reservation | Promise<Reservation> {
     try {
       const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs)
+      if (this.#isOwn) return reservation
       return isPromise(reservation)
         ? this.#settled('reserve', key, reservation, checkedReservation)
         : this.#answered('reserve', key, checkedReservation(reservation))
@@ -97,6 +101,7 @@ export class CheckedPacer {
    */
   estimate(key: string, limits: PaceLimits, ahead: number, willReserve = false): WaitEstimate | Promise<WaitEstimate> {
     const estimate = this.#pacer.estimate(key, limits, ahead, willReserve)
+    if (this.#isOwn) return estimate
     return isPromise(estimate)
       ? this.#settled('estimate', key, estimate, checkedEstimate)
       : this.#answered('estimate', key, checkedEstimate(estimate))

@@ -25,6 +25,8 @@ export interface WaitingLane {
   advance(): WaitCause | undefined
   /** Whether the lane is first in the line of the `SharedLimit` of a registrable domain. */
   readonly isFirstOfDomain: boolean
+  /** The site whose turn it waits for. `ConcurrencyLimit` sets it. */
+  waitsForSite?: Site | undefined
 }
 
 const FULL: Readonly<Record<'domain' | 'gate', WaitCause>> = {
@@ -35,8 +37,6 @@ const FULL: Readonly<Record<'domain' | 'gate', WaitCause>> = {
 export class ConcurrencyLimit {
   readonly #turns: DomainTurns<WaitingLane>
   readonly #slow: SlowItems<Grant>
-  /** The site of the request that each lane waits with. */
-  readonly #waitingFor = new Map<WaitingLane, Site>()
   #isWaking = false
 
   constructor({ maxConcurrent, maxConcurrentPerDomain, slowAfterMs }: Limits, now: () => number) {
@@ -84,14 +84,14 @@ export class ConcurrencyLimit {
    */
   acquireOrWait(lane: WaitingLane, site: Site): WaitCause | undefined {
     const full = this.fullLevel(site)
-    if (full !== undefined && this.#waitingFor.get(lane)?.name === site.name) return FULL[full]
+    if (full !== undefined && lane.waitsForSite?.name === site.name) return FULL[full]
     this.forget(lane)
     if (full === undefined) {
       this.acquire(site)
       return undefined
     }
     this.#turns.add(site, lane)
-    this.#waitingFor.set(lane, site)
+    lane.waitsForSite = site
     this.#slow.updateTimer()
     return FULL[full]
   }
@@ -123,11 +123,10 @@ export class ConcurrencyLimit {
 
   /** Removes a waiting lane. */
   forget(lane: WaitingLane): void {
-    if (this.#waitingFor.size === 0) return
-    const site = this.#waitingFor.get(lane)
-    if (site === undefined) return
-    this.#waitingFor.delete(lane)
-    this.#turns.delete(site, lane)
+    const { waitsForSite } = lane
+    if (waitsForSite === undefined) return
+    lane.waitsForSite = undefined
+    this.#turns.delete(waitsForSite, lane)
     this.#slow.updateTimer()
   }
 
@@ -140,7 +139,7 @@ export class ConcurrencyLimit {
     this.#isWaking = true
     try {
       for (let lane = this.#turns.next(); lane !== undefined; lane = this.#turns.next()) {
-        this.#waitingFor.delete(lane)
+        lane.waitsForSite = undefined
         lane.advance()
       }
     } finally {

@@ -31,7 +31,7 @@ export function estimateWait(
   let full: WaitLevel | undefined = lane.underWay >= maxConcurrentPerKey ? pacing.paceBy : undefined
   for (const { level, key, limits } of shared) {
     const limit = sharedLimits.get(key)
-    if (limit?.pacedKey.isFull) full ??= level
+    if (limit?.isFull) full ??= level
     if (limits.ownDelayMs > 0)
       estimates.push(atLevel(level, pacer.estimate(key, limits, limit?.waiting ?? 0, willReserve)))
   }

@@ -37,11 +37,6 @@ export interface GateContext extends EventSource {
   readonly activity: Activity
   readonly sharedLimits: SharedLimits
   readonly openPermits: OpenPermits
-  /**
-   * Whether the gate saw when the last request was sent. Some HTTP clients do not show it. True
-   * before the first request.
-   */
-  readonly sight: { isSendingSeen: boolean }
   /** Undefined without the option `budget`. */
   readonly budgets: Budgets | undefined
   /** Undefined with a clock or a pacer of the caller's own. */

@@ -18,7 +18,7 @@ export class Grant implements StartedItem {
   list: object | undefined
   isExempt = false
   /** Releases the limits. */
-  readonly lane: { readonly key: string; release(grant: Grant): void; slowedDown(): void }
+  readonly lane: { readonly key: string; isSendingSeen: boolean; release(grant: Grant): void; slowedDown(): void }
   readonly site: Site
   /** By the gate's clock. */
   startedAt: number

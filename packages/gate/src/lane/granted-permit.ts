@@ -18,7 +18,7 @@
 // The delay counts from `start`, and again from `sent`, since a new connection may take longer than
 // the delay. So from `run` until `sent`, the next request of the lane doesn't start. Whether `sent`
 // is ever called depends on the HTTP client. If a response arrives without it, later requests of
-// the gate stop waiting for it, until the gate sees a `sent` again.
+// the lane stop waiting for it, until the gate sees a `sent` again.
 import { inspect } from 'node:util'
 import { outcomeOf } from '@politely/core'
 import type { Delay, PaceResponse } from '@politely/core/engine'
@@ -195,7 +195,7 @@ export class GrantedPermit implements NestablePermit {
   run<T>(send: () => T): T {
     if (this.#phase === 'granted') {
       this.#phase = 'connecting'
-      if (this.#context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#grant.startedAt)
+      if (this.#grant.lane.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#grant.startedAt)
     }
     this.#sending ??= new Sending(this.#context.gate, this)
     return this.#sending.run(send)
@@ -208,9 +208,8 @@ export class GrantedPermit implements NestablePermit {
   sent(): void {
     if (this.#phase !== 'granted' && this.#phase !== 'connecting') return
     this.#phase = 'sent'
-    const { now, sight } = this.#context
-    sight.isSendingSeen = true
-    this.#tellSent(now())
+    this.#grant.lane.isSendingSeen = true
+    this.#tellSent(this.#context.now())
   }
 
   /** Like `sent`, for a request of another program, which was sent this long after the start, at most. */
@@ -338,9 +337,9 @@ export class GrantedPermit implements NestablePermit {
 
   /** Tells the pacer of the response, and counts and logs a pushback. */
   #tell(response: PaceResponse, status: number | undefined, asked?: AskedPause): void {
-    const { counters, pacer, pacing, sight, now, log } = this.#context
+    const { counters, pacer, pacing, now, log } = this.#context
     const isUnsent = this.#isUnsent
-    if (isUnsent && response.status !== 0) sight.isSendingSeen = false
+    if (isUnsent && response.status !== 0) this.#grant.lane.isSendingSeen = false
     this.#phase = 'reported'
     this.#slot.pacedKey.stopExpecting(this.#slot)
     this.#status = status

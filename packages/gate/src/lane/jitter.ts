@@ -3,11 +3,10 @@
 // The pacer gets limits whose delays are longer already. So it keeps them like any other delay: for
 // all processes of a fleet, and with the same reason.
 import type { PaceLimits } from '@politely/core/engine'
-import type { PacedLevel } from './paced-key.ts'
 
-/** Returns the level with delays that are longer by a random part of up to `jitter`. */
-export function withJitter({ pacedKey, limits }: PacedLevel, jitter: number): PacedLevel {
-  return { pacedKey, limits: lengthened(limits, 1 + jitter * Math.random()) }
+/** Returns limits whose delays are longer by a random part of up to `jitter`. */
+export function withJitter(limits: PaceLimits, jitter: number): PaceLimits {
+  return jitter === 0 ? limits : lengthened(limits, 1 + jitter * Math.random())
 }
 
 /** Returns limits whose delays are this many times as long. */

@@ -15,7 +15,7 @@
 //      request first releases its limits, so that a slow robots.txt delays no other site. After the
 //      fetch, the request starts over at step 1.
 //   5. The circuit of its origin. If it is open, the request leaves the line, and rests until it
-//      closes (`OriginCircuit`). So it delays no other origin of this lane.
+//      closes (`RestingLine`). So it delays no other origin of this lane.
 //   6. A slot: the pacer reserves one for this lane, and one for each `SharedLimit` with a delay.
 //      Then the request leaves the line with its permit. If the pacer replies with a `wait`
 //      instead, or a slot expires before the last slot is reserved, the request releases its limits
@@ -32,7 +32,7 @@
 //
 // Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
 // without an object for the wait.
-import { LinkedList } from '@politely/fetcher/internal'
+import { LinkedList, type Site } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Admission } from '../pace/pacer.ts'
@@ -55,16 +55,20 @@ const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
 /** How long an outer request waits for the result of a probe, if the keeper of the circuit does not say. */
 const PROBE_MS = 1_000
 
-export class Lane implements WaitingLane, RoutedLane {
-  readonly key: string
+export class Lane extends PacedKey implements WaitingLane, RoutedLane {
   /** How many routes lead here. `Routes` counts them. */
   routes = 0
+  /**
+   * Whether the gate saw when the last request of this lane was sent. Some HTTP clients do not show
+   * it. True before the first request.
+   */
+  isSendingSeen = true
+  waitsForSite: Site | undefined = undefined
   /** What was logged last about the waits of this lane, and when. `GateLog` sets it. */
   lastLoggedWait: LoggedWait | undefined
   readonly #context: GateContext
   readonly #onIdle: (lane: Lane) => void
   readonly #line = new LinkedList<WaitingRequest>()
-  readonly #pacedKey: PacedKey
   /**
    * True while a request is at step 3 to 6. Steps 4 to 6 may be asynchronous. Meanwhile
    * `advance` does nothing.
@@ -87,15 +91,13 @@ export class Lane implements WaitingLane, RoutedLane {
 
   /** @param onIdle Called when none of its requests waits or is under way. */
   constructor(key: string, context: GateContext, onIdle: (lane: Lane) => void) {
-    this.key = key
+    super(context.pacing.paceBy, key, context)
     this.#onIdle = onIdle
     this.#context = context
-    const { paceBy, maxConcurrentPerKey } = context.pacing
-    this.#pacedKey = new PacedKey(paceBy, key, maxConcurrentPerKey, context, this)
   }
 
   get isFirstOfDomain(): boolean {
-    return this.#sharedLimits.some((limit) => limit.pacedKey.level === 'domain' && limit.isFirstInLine(this))
+    return this.#sharedLimits.some((limit) => limit.level === 'domain' && limit.isFirstInLine(this))
   }
 
   /** Whether none of its requests waits or is under way. */
@@ -126,12 +128,8 @@ export class Lane implements WaitingLane, RoutedLane {
     return this.#isReserving && this.waiting > 0 ? this.waiting - 1 : this.waiting
   }
 
-  get underWay(): number {
-    return this.#pacedKey.underWay
-  }
-
-  get delayLeftMs(): number {
-    return this.#pacedKey.delayLeftMs
+  get isFull(): boolean {
+    return this.underWay >= (this.#line.first?.route.pacing.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY)
   }
 
   get heldBy(): WaitCause | undefined {
@@ -186,7 +184,7 @@ export class Lane implements WaitingLane, RoutedLane {
 
   /** The site has asked for fewer requests: what outer queues know of the pace is outdated. */
   slowedDown(): void {
-    if (this.#outer > 0) this.#pacedKey.reset()
+    if (this.#outer > 0) this.reset()
   }
 
   /** What a request has to wait for, as far as is known without a call of the pacer. */
@@ -204,9 +202,9 @@ export class Lane implements WaitingLane, RoutedLane {
    * Estimates how long a request will wait for delays, without a call of the pacer.
    * @param ahead How many wait before it, outside of the gate.
    */
-  expectedWaitMs(ahead: number): number {
-    let waitMs = this.#pacedKey.expectedWaitMs(ahead)
-    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
+  override expectedWaitMs(ahead: number): number {
+    let waitMs = super.expectedWaitMs(ahead)
+    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.lineWaitMs)
     return waitMs
   }
 
@@ -217,21 +215,20 @@ export class Lane implements WaitingLane, RoutedLane {
   #startNow(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | undefined {
     const { concurrency, circuits } = this.#context
     if (route.pacing.needsLongWay || this.#line.size > 0 || this.#isAdmitting) return undefined
-    if (!circuits.isClear(check.origin)) return undefined
+    if (!circuits.isClear(check.origin) || this.underWay >= route.pacing.maxConcurrentPerKey) return undefined
     const at = this.#context.now()
     const limits = route.limitsFor(check)
-    this.#pacedKey.maxConcurrent = route.pacing.maxConcurrentPerKey
-    if (!this.#pacedKey.isFree(at) || concurrency.fullLevel(route.site) !== undefined) return undefined
+    if (!this.isFree(at) || concurrency.fullLevel(route.site) !== undefined) return undefined
     let slot: ReturnType<PacedKey['reserve']>
     try {
-      slot = this.#pacedKey.reserve(limits, 0, call.allowanceMs)
+      slot = this.reserve(limits, 0, this.#seesSending(call), call.allowanceMs)
     } catch {
       return undefined // the same call in `advance` rejects the request with the error
     }
     if (slot === undefined || isPromise(slot)) return undefined // a local pacer makes no promise
-    this.#pacedKey.underWay++
+    this.underWay++
     concurrency.acquire(route.site)
-    this.#pacedKey.use(slot, at)
+    this.use(slot, at)
     const grant = new Grant(this, route.site, at, slot)
     concurrency.start(grant)
     return new GrantedPermit(this.#context, grant, check, call, 0, undefined, route.pacing.circuit)
@@ -275,7 +272,7 @@ export class Lane implements WaitingLane, RoutedLane {
     const { first } = this.#line
     this.#line.delete(request)
     if (this.#line.size === 0) this.#handleEmpty()
-    else if (first === request && !this.#pacedKey.hasTimer) {
+    else if (first === request && !this.hasTimer) {
       // The next request may be to another domain or address, which has capacity.
       this.advance()
     }
@@ -289,7 +286,7 @@ export class Lane implements WaitingLane, RoutedLane {
     for (const request of requests) request.fail(error)
   }
 
-  /** A request of this lane rests: see `OriginCircuit`. */
+  /** A request of this lane rests: see `RestingLine`. */
   rests(): void {
     this.#resting++
   }
@@ -313,7 +310,7 @@ export class Lane implements WaitingLane, RoutedLane {
    * other lanes may have waited longer.
    */
   release(grant: Grant): void {
-    this.#pacedKey.underWay--
+    this.underWay--
     if (this.#line.size === 0) this.#handleEmpty()
     for (const limit of grant.sharedLimits) limit.release()
     this.#context.concurrency.end(grant)
@@ -327,15 +324,14 @@ export class Lane implements WaitingLane, RoutedLane {
    * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
    * @returns What the first request waits for at step 3. Undefined if it does not wait there.
    */
-  advance(justChecked?: WaitingRequest): WaitCause | undefined {
+  override advance(justChecked?: WaitingRequest): WaitCause | undefined {
     if (this.#isAdmitting) return undefined
-    this.#pacedKey.stopTimer()
+    this.stopTimer()
     // A loop, not recursion: thousands of requests may start, or be refused, one after another.
     for (;;) {
       const { first } = this.#line
       if (first === undefined) break
-      this.#pacedKey.maxConcurrent = first.route.pacing.maxConcurrentPerKey
-      const waitCause = this.#pacedKey.startWait() // steps 1 and 2
+      const waitCause = this.startWait() // steps 1 and 2
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
@@ -385,8 +381,7 @@ export class Lane implements WaitingLane, RoutedLane {
 
   #waitBehind(ahead: number, heldBy: WaitCause | undefined): WaitForecast {
     const waitMs = this.expectedWaitMs(ahead)
-    const { delayCause } =
-      this.#sharedLimits.find((limit) => limit.expectedWaitMs === waitMs)?.pacedKey ?? this.#pacedKey
+    const { delayCause } = this.#sharedLimits.find((limit) => limit.lineWaitMs === waitMs) ?? this
     // A limit that is reached matters only when the delay is over.
     return { ...((waitMs === 0 ? heldBy : undefined) ?? delayCause), waitMs, ahead }
   }
@@ -418,7 +413,7 @@ export class Lane implements WaitingLane, RoutedLane {
       return false
     }
     for (const limit of this.#sharedLimits) limit.acquire(this)
-    this.#pacedKey.underWay++
+    this.underWay++
     return true
   }
 
@@ -438,7 +433,7 @@ export class Lane implements WaitingLane, RoutedLane {
    * limits.
    */
   #abandonAdmission(first: WaitingRequest, keepsPosition = false): void {
-    this.#pacedKey.underWay--
+    this.underWay--
     // May advance other lanes, but not this one: `#isAdmitting` is still true.
     for (const limit of this.#sharedLimits) limit.abandon(this, keepsPosition)
     this.#context.concurrency.release(first.route.site)
@@ -485,10 +480,14 @@ export class Lane implements WaitingLane, RoutedLane {
     }
     this.#abandonAdmission(first)
     if (!this.#line.delete(first)) return false
-    if (first.call.isOuter && circuits.refusalOf(first.check) === undefined)
+    if (first.call.isOuter && circuits.refusalOf(first.check, circuit) === undefined)
       first.tell({ ...RESTING, waitMs: circuits.reportOf(first.check.origin).waitMs || PROBE_MS, ahead: 0 })
     else circuits.hold(first, this, circuit)
     return false
+  }
+
+  #seesSending({ allowanceMs }: EnterCall): boolean {
+    return this.isSendingSeen && allowanceMs === 0
   }
 
   /**
@@ -497,11 +496,12 @@ export class Lane implements WaitingLane, RoutedLane {
    */
   #reserveSlots(first: WaitingRequest): 'done' | 'pending' {
     const { jitter } = first.route.pacing
-    const shared: readonly PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
-    const levels = [...shared, { pacedKey: this.#pacedKey, limits: first.limits }]
+    const levels: PacedLevel[] = []
+    for (const limit of this.#sharedLimits)
+      if (limit.hasDelay) levels.push({ pacedKey: limit, limits: withJitter(limit.limits, jitter) })
+    levels.push({ pacedKey: this, limits: withJitter(first.limits, jitter) })
     try {
-      const lengthened = jitter === 0 ? levels : levels.map((level) => withJitter(level, jitter))
-      const slots = reserveSlots(lengthened, first.call.allowanceMs)
+      const slots = reserveSlots(levels, this.#seesSending(first.call), first.call.allowanceMs)
       if (isPromise(slots)) {
         this.#isReserving = true
         void this.#awaitSlots(first, slots)
@@ -576,7 +576,7 @@ export class Lane implements WaitingLane, RoutedLane {
 
   /** To be called when no request waits. If none is under way either, the lane may be removed. */
   #handleEmpty(): void {
-    this.#pacedKey.stopTimer()
+    this.stopTimer()
     this.#heldBy = undefined
     if (this.#isAdmitting) return
     this.#context.concurrency.forget(this)
@@ -585,9 +585,9 @@ export class Lane implements WaitingLane, RoutedLane {
       return // it keeps the positions in the pacer's own queue
     }
     this.#useSharedLimits(NO_KEYS)
-    this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
+    this.leavePacerQueue() // the position in the pacer's own queue
     if (this.underWay > 0) return
-    this.#pacedKey.reset()
+    this.reset()
     if (this.routes === 0) this.#onIdle(this)
   }
 }

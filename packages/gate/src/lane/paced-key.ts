@@ -1,9 +1,10 @@
-// One pace key of a gate: the delay between its requests, and how many are under way. Asks the
-// pacer for slots, and remembers how long it doesn't have to ask again.
+// One pace key of a gate: how many of its requests are under way, and when to ask the pacer for the
+// next slot. A `Lane` is the key that `paceBy` says. A `SharedLimit` is the key of a registrable
+// domain or an IP address.
 //
-// A request has one key at each of its levels: the key of its lane (`paceBy`), and a key of its
-// registrable domain and of its IP address if these have a delay. It needs a slot of each key.
-// `reserveSlots` reserves all of them, or none.
+// A request needs a slot of its lane, and of each `SharedLimit` with a delay. `reserveSlots`
+// reserves all of them, or none. The pacer keeps the pace. Its last reply says how long it need not
+// be asked again.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
@@ -47,25 +48,15 @@ const MAX_UNSENT_MS = 10_000
 export interface PacerAndClock {
   readonly pacer: CheckedPacer
   readonly now: () => number
-  readonly sight: { readonly isSendingSeen: boolean }
 }
 
-export class PacedKey {
+export abstract class PacedKey {
   readonly level: PaceLevel
   readonly key: string
-  /** How many requests may be under way. The owner may change it. */
-  maxConcurrent: number
-  readonly #context: PacerAndClock
-  readonly #owner: { advance(): void }
-  /** How many requests are under way. The owner counts them. */
+  /** How many requests are under way. */
   underWay = 0
+  readonly #context: PacerAndClock
   #timer: NodeJS.Timeout | undefined
-  /** The pacer is not asked before this time of the gate's clock. */
-  #askPacerAt = 0
-  /** The delay after the last slot. */
-  #lastDelayMs = 0
-  /** Why to wait until `#askPacerAt`. */
-  #delayedBy: PaceReason = 'own-delay'
   /** The last slot that a request has used. */
   #lastSlot: KeySlot | undefined
   /** Whether a request has a slot of this key and has not started yet. */
@@ -75,30 +66,29 @@ export class PacedKey {
    * clock, no further request starts.
    */
   #unsent: { readonly slot: KeySlot; readonly until: number } | undefined
+  /** The pacer is not asked before this time of the gate's clock. */
+  #askPacerAt = 0
+  /** The delay after the last slot. */
+  #lastDelayMs = 0
+  /** Why to wait until `#askPacerAt`. */
+  #delayedBy: PaceReason = 'own-delay'
   /**
    * The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is
    * aborted, the next one uses it.
    */
   #ticket: Ticket | undefined
 
-  /** @param owner The lane or the `SharedLimit` of this key. It advances when a delay ends. */
-  constructor(
-    level: PaceLevel,
-    key: string,
-    maxConcurrent: number,
-    context: PacerAndClock,
-    owner: { advance(): void },
-  ) {
+  constructor(level: PaceLevel, key: string, context: PacerAndClock) {
     this.level = level
     this.key = key
-    this.maxConcurrent = maxConcurrent
     this.#context = context
-    this.#owner = owner
   }
 
-  get isFull(): boolean {
-    return this.underWay >= this.maxConcurrent
-  }
+  /** Whether no further request may be under way. */
+  abstract get isFull(): boolean
+
+  /** Starts what may start now. Called when a delay ends. */
+  abstract advance(): void
 
   get hasTimer(): boolean {
     return this.#timer !== undefined
@@ -119,19 +109,14 @@ export class PacedKey {
     return { because: this.#delayedBy, level: this.level }
   }
 
-  /** Whether the lane may ask the pacer for a slot now. @param at The time of the gate's clock. */
+  /** Whether the pacer may be asked for a slot. @param at The time of the gate's clock. */
   isFree(at: number): boolean {
-    return !this.isFull && this.#waitMs(at) <= 0
-  }
-
-  /** Whether no request of this key is about to start. */
-  get isIdle(): boolean {
-    return this.underWay === 0 && !this.#isStarting
+    return this.#waitMs(at) <= 0
   }
 
   /**
-   * Returns what a request has to wait for; undefined if the pacer may be asked. If it is a delay,
-   * starts the timer.
+   * Returns what a request has to wait for; undefined if the pacer may be asked for a slot. If it is
+   * a delay, starts the timer.
    */
   startWait(): WaitCause | undefined {
     if (this.isFull) return { because: 'concurrency', level: this.level }
@@ -139,7 +124,7 @@ export class PacedKey {
     if (waitMs <= 0) return undefined
     this.stopTimer()
     // The timer may fire too early, since it uses another clock than the gate.
-    this.#timer = setTimeout(() => this.#owner.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
     return this.delayCause
   }
 
@@ -167,16 +152,17 @@ export class PacedKey {
    * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. `startWait`
    * then says why to wait.
    * @param furtherSlots How many slots of other keys are reserved after this one.
+   * @param seesSending Whether the gate expects to see when the request is sent.
    * @param allowanceMs How much later than its slot the request may be sent.
    */
   reserve(
     limits: PaceLimits,
     furtherSlots: number,
+    seesSending: boolean,
     allowanceMs: number,
   ): KeySlot | undefined | Promise<KeySlot | undefined> {
-    const calledAt = this.#context.now()
-    const { pacer, sight } = this.#context
-    const seesSending = sight.isSendingSeen && allowanceMs === 0
+    const { pacer, now } = this.#context
+    const calledAt = now()
     const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, seesSending, allowanceMs)
     return isPromise(reservation)
       ? reservation.then((reply) => this.#slotOf(reply, limits, calledAt))
@@ -192,7 +178,7 @@ export class PacedKey {
     this.#lastSlot = slot
     this.#isStarting = delay.delayMs > 0
     this.#lastDelayMs = delay.delayMs
-    this.#delayUntil(Math.max(at + delay.delayMs, nextAt), delay.because)
+    this.#askPacerAfter(Math.max(at + delay.delayMs, nextAt), delay.because)
   }
 
   /** The request of this slot has started. */
@@ -226,15 +212,11 @@ export class PacedKey {
     const { ticket, startBy, awaitsSent, delay } = slot
     this.stopExpecting(slot)
     if (delay.delayMs === 0) return
-    if (agoMs !== undefined) {
-      if (slot === this.#lastSlot) this.#delayUntil(at + delay.delayMs, delay.because)
-      this.#context.pacer.sent(this.key, ticket, delay, agoMs)
-      return
-    }
     const until = at + delay.delayMs
-    if (until > this.#askPacerAt) this.#delayUntil(until, delay.because)
+    const isEarlier = agoMs !== undefined && slot === this.#lastSlot
+    if (isEarlier || (agoMs === undefined && until > this.#askPacerAt)) this.#askPacerAfter(until, delay.because)
     const isLate = at > startBy || startBy === Number.POSITIVE_INFINITY
-    if (awaitsSent || isLate) this.#context.pacer.sent(this.key, ticket, delay, undefined)
+    if (awaitsSent || isLate || agoMs !== undefined) this.#context.pacer.sent(this.key, ticket, delay, agoMs)
   }
 
   /** Gives back a slot whose request does not start. The pacer may be asked again at once. */
@@ -248,7 +230,7 @@ export class PacedKey {
    * Makes requests of this key wait for the shortest time, from this time of the gate's clock on.
    */
   waitBriefly(at: number, because: PaceReason): void {
-    this.#delayUntil(at + MIN_WAIT_MS, because)
+    this.#askPacerAfter(at + MIN_WAIT_MS, because)
   }
 
   /** To be called when no request of this key waits or is under way: the pacer is asked next time. */
@@ -268,24 +250,18 @@ export class PacedKey {
   }
 
   #slotOf(reservation: Reservation, limits: PaceLimits, calledAt: number): KeySlot | undefined {
+    this.#ticket = undefined
     if (reservation.kind === 'slot') {
-      this.#ticket = undefined
-      const {
-        ticket,
-        delay,
-        startWithinMs = Number.POSITIVE_INFINITY,
-        awaitsSent = false,
-        nextAfterMs = 0,
-      } = reservation
-      const [startBy, nextAt] = [calledAt + startWithinMs, calledAt + nextAfterMs]
-      return { pacedKey: this, limits, ticket, delay, startBy, awaitsSent, nextAt }
+      const { ticket, delay, startWithinMs, awaitsSent = false, nextAfterMs = 0 } = reservation
+      const startBy = calledAt + (startWithinMs ?? Number.POSITIVE_INFINITY)
+      return { pacedKey: this, limits, ticket, delay, startBy, awaitsSent, nextAt: calledAt + nextAfterMs }
     }
     this.#ticket = reservation.ticket
-    this.#delayUntil(this.#context.now() + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
+    this.#askPacerAfter(this.#context.now() + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
     return undefined
   }
 
-  #delayUntil(at: number, because: PaceReason): void {
+  #askPacerAfter(at: number, because: PaceReason): void {
     this.#askPacerAt = at
     this.#delayedBy = because
   }
@@ -295,43 +271,35 @@ export class PacedKey {
  * Reserves a slot at each level, in this order. If one has none, or if the pacer fails, gives back
  * the others. So a request never holds a slot of one level while it waits for another, and two
  * levels cannot block each other.
+ * @param seesSending Whether the gate expects to see when the request is sent.
  * @param allowanceMs How much later than its slots the request may be sent.
  * @returns The slots in the same order; undefined if a level has none. A promise if the pacer
  * replies with one.
  */
 export function reserveSlots(
   levels: readonly PacedLevel[],
+  seesSending: boolean,
   allowanceMs: number,
-  reserved: readonly KeySlot[] = [],
+  slots: readonly KeySlot[] = [],
 ): readonly KeySlot[] | undefined | Promise<readonly KeySlot[] | undefined> {
-  const slots = [...reserved]
+  const level = levels[slots.length]
+  if (level === undefined) return slots
+  const goOn = (slot: KeySlot | undefined) => {
+    if (slot !== undefined) return reserveSlots(levels, seesSending, allowanceMs, [...slots, slot])
+    cancelSlots(slots)
+    return undefined
+  }
   const fail = (error: unknown): never => {
     cancelSlots(slots)
     throw error
   }
-  // A pacer that replies at once needs no promise, and no call for each level.
-  while (slots.length < levels.length) {
-    const { pacedKey, limits } = levels[slots.length] as PacedLevel
-    let slot: KeySlot | undefined | Promise<KeySlot | undefined>
-    try {
-      slot = pacedKey.reserve(limits, levels.length - slots.length - 1, allowanceMs)
-    } catch (error) {
-      return fail(error)
-    }
-    if (isPromise(slot)) {
-      return slot.then((found) => {
-        if (found !== undefined) return reserveSlots(levels, allowanceMs, [...slots, found])
-        cancelSlots(slots)
-        return undefined
-      }, fail)
-    }
-    if (slot === undefined) {
-      cancelSlots(slots)
-      return undefined
-    }
-    slots.push(slot)
+  let slot: KeySlot | undefined | Promise<KeySlot | undefined>
+  try {
+    slot = level.pacedKey.reserve(level.limits, levels.length - slots.length - 1, seesSending, allowanceMs)
+  } catch (error) {
+    return fail(error)
   }
-  return slots
+  return isPromise(slot) ? slot.then(goOn, fail) : goOn(slot)
 }
 
 /**

@@ -36,7 +36,7 @@ export class Route<L extends RoutedLane = RoutedLane> {
   /** What the limits come from. */
   #source: object | undefined
   #limits: PaceLimits | undefined
-  /** The end of the attempt to fetch robots.txt whose pause the pacer knows. */
+  /** The end of the last attempt to fetch robots.txt that the pacer and the circuit know. */
   toldAttemptAt: number | undefined
   /** Whether a long delay of the site was logged. */
   hasLoggedDelay = false

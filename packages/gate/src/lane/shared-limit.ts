@@ -28,10 +28,10 @@ export interface SharedKey {
 
 export const NO_KEYS: readonly SharedKey[] = []
 
-export class SharedLimit {
-  readonly pacedKey: PacedKey
+export class SharedLimit extends PacedKey {
   /** The delay between two requests. */
   readonly limits: PaceLimits
+  readonly #maxConcurrent: number
   readonly #onIdle: () => void
   /** The lanes whose first request needs this limit. */
   readonly #lanes = new Set<WaitingLane>()
@@ -48,9 +48,14 @@ export class SharedLimit {
 
   /** @param onIdle Called when no lane needs the limit and no request is under way. */
   constructor({ level, key, limits, maxConcurrent }: SharedKey, context: PacerAndClock, onIdle: () => void) {
-    this.pacedKey = new PacedKey(level, key, maxConcurrent, context, this)
+    super(level, key, context)
     this.limits = limits
+    this.#maxConcurrent = maxConcurrent
     this.#onIdle = onIdle
+  }
+
+  get isFull(): boolean {
+    return this.underWay >= this.#maxConcurrent
   }
 
   /** Whether requests need a slot of the pacer. */
@@ -64,8 +69,8 @@ export class SharedLimit {
   }
 
   /** Estimates how long the last lane in line will wait for the delay. Milliseconds. */
-  get expectedWaitMs(): number {
-    return this.hasDelay ? this.pacedKey.expectedWaitMs(Math.max(0, this.waiting - 1)) : 0
+  get lineWaitMs(): number {
+    return this.expectedWaitMs(Math.max(0, this.waiting - 1))
   }
 
   /** The first request of this lane needs the limit from now on. */
@@ -79,7 +84,7 @@ export class SharedLimit {
     this.leaveLine(lane)
     // Another process may wait behind this one in the pacer's queue, and the requests under way may
     // take long.
-    if (this.#lanes.size === 0) this.pacedKey.leavePacerQueue()
+    if (this.#lanes.size === 0) this.leavePacerQueue()
     this.#checkIdle()
   }
 
@@ -99,7 +104,7 @@ export class SharedLimit {
    */
   joinLineUnlessFree(lane: WaitingLane): WaitCause | undefined {
     const isKeptForAnother = this.#keptFreeFor !== undefined && this.#keptFreeFor !== lane
-    const cause = this.#startWait() ?? (isKeptForAnother ? this.pacedKey.delayCause : undefined)
+    const cause = this.startWait() ?? (isKeptForAnother ? this.delayCause : undefined)
     if (cause === undefined) return undefined
     this.#waiting.add(lane)
     return cause
@@ -109,7 +114,7 @@ export class SharedLimit {
   acquire(lane: WaitingLane): void {
     this.#waiting.delete(lane)
     if (this.#keptFreeFor === lane) this.#keptFreeFor = undefined
-    this.pacedKey.underWay++
+    this.underWay++
     this.#isReserving = this.hasDelay
   }
 
@@ -131,15 +136,15 @@ export class SharedLimit {
 
   /** Counts a request as ended. */
   release(): void {
-    this.pacedKey.underWay--
+    this.underWay--
     this.advance()
     this.#checkIdle()
   }
 
   /** Returns what every request has to wait for now. The end of that wait calls `advance`. */
-  #startWait(): WaitCause | undefined {
-    if (this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
-    return this.hasDelay || this.pacedKey.isFull ? this.pacedKey.startWait() : undefined
+  override startWait(): WaitCause | undefined {
+    if (this.#isReserving) return { because: 'concurrency', level: this.level }
+    return this.hasDelay || this.isFull ? super.startWait() : undefined
   }
 
   /**
@@ -153,10 +158,10 @@ export class SharedLimit {
     this.#keptFreeFor = undefined
     try {
       let lane = this.#waiting.first
-      while (lane !== undefined && lane !== before && this.#startWait() === undefined) {
+      while (lane !== undefined && lane !== before && this.startWait() === undefined) {
         const next = this.#waiting.after(lane)
         if (lane.advance()?.level === 'gate') break // the limit of the gate would make the lanes behind it wait as well
-        if (this.#waiting.first === lane && this.pacedKey.level === 'address' && lane.isFirstOfDomain) {
+        if (this.#waiting.first === lane && this.level === 'address' && lane.isFirstOfDomain) {
           this.#keptFreeFor = lane
           break
         }
@@ -171,8 +176,8 @@ export class SharedLimit {
   }
 
   #checkIdle(): void {
-    if (this.#lanes.size > 0 || this.pacedKey.underWay > 0) return
-    this.pacedKey.stopTimer()
+    if (this.#lanes.size > 0 || this.underWay > 0) return
+    this.stopTimer()
     this.#onIdle()
   }
 }

@@ -186,7 +186,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
 
   /** Rejects the request if its circuit is open and a probe has failed. Returns whether it was rejected. */
   failIfCircuitOpen(): boolean {
-    const refusal = this.route.pacing.circuit && this.#context.circuits.refusalOf(this.#check)
+    const refusal = this.#context.circuits.refusalOf(this.#check, this.route.pacing.circuit)
     if (refusal !== undefined) this.fail(refusal)
     return refusal !== undefined
   }

@@ -30,7 +30,7 @@ import type { Permit } from '../permit/permit.ts'
 import type { GateMessages } from '../report/events.ts'
 import { Heap } from './heap.ts'
 
-/** How often a line looks whether a circuit has closed. Our choice, as in `OriginCircuit`. */
+/** How often a line looks whether a circuit has closed. Our choice, as in `RestingLine`. */
 const LOOK_MS = 1_000
 
 export const DONE: 'politely:gate:done' & keyof GateMessages = 'politely:gate:done'

@@ -10,51 +10,63 @@ import {
 } from '@politely/core/engine'
 import type { Admission, CircuitFailure, CircuitReport, CircuitResult } from './pacer.ts'
 
+/** The circuit of one origin. */
+export type OriginCircuit = Circuit<CircuitFailure>
+
 /** Most origins never fail. */
-const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
+export const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
 
 /** After this many failures, all circuits are checked for eviction. Our choice. */
 const FAILURES_BETWEEN_CHECKS = 1_000
 
 /** Keeps the circuits of all origins in this process. */
-export class LocalCircuits {
+export class LocalCircuits<L extends CircuitLimits = CircuitLimits> {
   readonly #now: () => number
-  readonly #circuits = new Map<string, Circuit<CircuitFailure>>()
+  readonly #onChange: ((origin: string, before: OriginCircuit, after: OriginCircuit, limits: L) => void) | undefined
+  /** The circuits of origins with failures. The origin that failed first comes first. */
+  readonly all: Map<string, OriginCircuit> = new Map()
   #failures = 0
 
-  constructor(now: () => number) {
+  /** @param onChange Called for each origin whose circuit may have changed. */
+  constructor(
+    now: () => number,
+    onChange?: (origin: string, before: OriginCircuit, after: OriginCircuit, limits: L) => void,
+  ) {
     this.#now = now
+    this.#onChange = onChange
   }
 
   /** Whether no request to this origin has failed since the last success. */
   isClear(origin: string): boolean {
-    return this.#circuits.size === 0 || !this.#circuits.has(origin)
+    return this.all.size === 0 || !this.all.has(origin)
   }
 
-  admit(origin: string, limits: CircuitLimits): Admission {
-    const known = this.#circuits.get(origin)
+  admit(origin: string, limits: L): Admission {
+    const known = this.all.get(origin)
     if (known === undefined) return CLOSED
     const now = this.#now()
     const { circuit, probe } = admitTo(known, limits, now)
-    this.#keep(origin, circuit)
+    this.keep(origin, circuit, limits)
     return probe === undefined ? circuitReport(circuit, now) : { ...circuitReport(circuit, now), probe }
   }
 
-  settle(origin: string, limits: CircuitLimits, result: CircuitResult): CircuitReport {
+  settle(origin: string, limits: L, result: CircuitResult): CircuitReport {
     const now = this.#now()
-    const next = circuitAfter(this.#circuits.get(origin) ?? closedCircuit, limits, result, now)
-    this.#keep(origin, next)
+    const next = circuitAfter(this.all.get(origin) ?? closedCircuit, limits, result, now)
+    this.keep(origin, next, limits)
     if (result.kind === 'failure' && ++this.#failures % FAILURES_BETWEEN_CHECKS === 0) this.#evict(limits, now)
     return circuitReport(next, now)
   }
 
-  #keep(origin: string, circuit: Circuit<CircuitFailure>): void {
-    if (circuit.failures === 0) this.#circuits.delete(origin)
-    else this.#circuits.set(origin, circuit)
+  /** Replaces the circuit of an origin. */
+  keep(origin: string, circuit: OriginCircuit, limits: L): void {
+    const before = this.all.get(origin)
+    if (circuit.failures > 0) this.all.set(origin, circuit)
+    else if (!this.all.delete(origin)) return
+    this.#onChange?.(origin, before ?? closedCircuit, circuit, limits)
   }
 
   #evict(limits: CircuitLimits, now: number): void {
-    for (const [origin, circuit] of this.#circuits)
-      if (canForgetCircuit(circuit, limits, now)) this.#circuits.delete(origin)
+    for (const [origin, circuit] of this.all) if (canForgetCircuit(circuit, limits, now)) this.all.delete(origin)
   }
 }

@@ -176,7 +176,11 @@ export class CircuitOpenError extends PolitelyError {
   /** When the next request may start. Milliseconds since 1970, by the gate's clock. */
   readonly retryAt: number
 
-  constructor(verdict: ClientVerdict, { failure, failures }: CircuitReport, retryAt: number) {
+  constructor(
+    verdict: ClientVerdict,
+    { failure, failures }: Pick<CircuitReport, 'failure' | 'failures'>,
+    retryAt: number,
+  ) {
     const loggable = loggableVerdict(verdict)
     const { kind, because } = failure ?? { kind: 'connection', because: 'network' }
     const last = describeOutcome({ kind, because })

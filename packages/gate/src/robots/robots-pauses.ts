@@ -23,7 +23,7 @@ import type { GateLog } from '../report/gate-log.ts'
 interface PausedRoute {
   readonly lane: { readonly key: string }
   readonly pacing: { readonly circuit: SiteCircuit | undefined }
-  /** The end of the attempt to fetch robots.txt whose pause the pacer knows. */
+  /** The end of the last attempt to fetch robots.txt that the pacer and the circuit know. */
   toldAttemptAt: number | undefined
 }
 
@@ -64,6 +64,9 @@ export class RobotsPauses {
     const last = access.failedRefresh ?? access
     const { circuits, now, pacing } = this.#context
     const { backoff, countRobots } = pacing
+    if (route.toldAttemptAt === last.checkedAt) return
+    // After a refusal, which has no limits, the first page may have to wait for this attempt.
+    if (limits !== undefined || !countRobots) route.toldAttemptAt = last.checkedAt
     if (route.pacing.circuit !== undefined) circuits.noteRobots(origin, access, route.pacing.circuit, now())
     const pushback = pushbackPause(last, origin, backoff)
     const counted = countRobots && limits !== undefined ? countedPause(access, last, limits) : undefined
@@ -88,7 +91,6 @@ export class RobotsPauses {
     const { checkedAt, status, retryAfterMs } = last
     const leftMs = Math.min(checkedAt + pauseMs - now(), pauseMs) // the clock of another process may be ahead
     if (leftMs <= 0 || !pacer.canPause) return
-    if (route.toldAttemptAt === checkedAt) return
     route.toldAttemptAt = checkedAt
     pacer.pause(route.lane.key, leftMs, because)
     if (because === 'retry-after' || because === 'backoff') log.robotsPushedBack(origin, status, retryAfterMs, leftMs)

@@ -1,13 +1,11 @@
-// The circuit of one origin in one gate: what the keeper said last, and the requests that rest.
+// The requests that rest because the circuit of their origin is open.
 //
-// A request whose circuit is open leaves the line of its lane and rests here, so that it doesn't
+// Such a request leaves the line of its lane and rests here, so that it doesn't
 // delay other origins of the same lane. When a probe may start, the first of them goes back to its
 // lane, and becomes the probe if the keeper agrees. If the circuit closes, all go back, in order of
 // arrival. If the probe fails, all are rejected, or with `whenOpen: 'wait'` they rest again.
 import type { ClientVerdict } from '@politely/fetcher'
 import { type Linked, LinkedList, MAX_TIMER_MS } from '@politely/fetcher/internal'
-import type { SiteCircuit } from '../options/circuit.ts'
-import type { CircuitReport } from '../pace/pacer.ts'
 
 /** A URL that robots.txt allows: an `AllowedCheck`. */
 export interface CheckedUrl {
@@ -36,49 +34,20 @@ export interface RestingLane {
   advance(): void
 }
 
-/** How often the circuit looks whether the request that is to become the probe has ended. */
+/** How often the line looks whether the request that is to become the probe has ended. */
 const LOOK_MS = 1_000
 
-export class OriginCircuit {
-  /** What the keeper said last. */
-  report: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
-  readonly #whenOpen: SiteCircuit['whenOpen']
-  readonly #now: () => number
+export class RestingLine {
+  /** Returns how long no probe may start. Milliseconds. */
+  readonly #probeInMs: () => number
   readonly #resting = new LinkedList<RestingRequest>()
   readonly #laneOf = new WeakMap<RestingRequest, RestingLane>()
   /** The request that is to become the probe, if it has gone back to its lane. */
   #candidate: RestingRequest | undefined
-  #reportedAt = 0
-  /** When this gate has heard of the last failure. */
-  #failedAt = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(whenOpen: SiteCircuit['whenOpen'], now: () => number) {
-    this.#whenOpen = whenOpen
-    this.#now = now
-  }
-
-  /** The end of the cooling period, by the gate's clock. Milliseconds since 1970. */
-  get retryAt(): number {
-    return this.#reportedAt + this.report.waitMs
-  }
-
-  /** How long ago this gate has heard of the last failure. Milliseconds. */
-  get sinceFailureMs(): number {
-    return this.#now() - this.#failedAt
-  }
-
-  /** The state now, without a call of the keeper. */
-  get current(): CircuitReport {
-    const { state } = this.report
-    const waitMs = state === 'closed' ? 0 : Math.max(0, this.retryAt - this.#now())
-    return { ...this.report, state: state === 'open' && waitMs === 0 ? 'half-open' : state, waitMs }
-  }
-
-  /** Whether a request is rejected at once: a probe has failed, and the next one may not start yet. */
-  get isRefusing(): boolean {
-    const { state, periods } = this.report
-    return state === 'open' && periods > 1 && this.#whenOpen === 'fail' && this.#now() < this.retryAt
+  constructor(probeInMs: () => number) {
+    this.#probeInMs = probeInMs
   }
 
   /** A request rests. The first to become the probe keeps its position. */
@@ -90,29 +59,18 @@ export class OriginCircuit {
     } else this.#resting.add(request)
     request.hasRested = true
     lane.rests()
-    this.#arm()
+    this.arm()
   }
 
   /** A request has ended, wherever it was. */
   remove(request: RestingRequest): void {
     if (this.#resting.delete(request)) {
       this.#laneOf.get(request)?.resume(request, 'gone')
-      if (this.#resting.size === 0) this.#arm() // ends the timer
+      if (this.#resting.size === 0) this.arm() // ends the timer
     } else if (this.#candidate === request) {
       this.#candidate = undefined
-      this.#arm(1)
+      this.arm(1)
     }
-  }
-
-  /** @param reject Rejects a request that rests. */
-  update(report: CircuitReport, reject: (request: RestingRequest) => void): void {
-    const { periods, failures } = this.report
-    this.report = report
-    this.#reportedAt = this.#now()
-    if (report.failures > failures) this.#failedAt = this.#reportedAt
-    if (report.state === 'closed') this.resumeAll()
-    else if (report.periods > periods && this.isRefusing) this.rejectAll(reject)
-    else this.#arm()
   }
 
   /** All requests go back to their lanes. */
@@ -125,21 +83,22 @@ export class OriginCircuit {
       lane.resume(request, 'in-order')
       lanes.add(lane)
     }
-    this.#arm()
+    this.arm()
     for (const lane of lanes) lane.advance()
   }
 
-  rejectAll(reject: (request: RestingRequest) => void): void {
+  /** @param errorOf Returns the error for a request. */
+  rejectAll(errorOf: (request: RestingRequest) => unknown): void {
     for (const request of this.#resting) {
       this.#resting.delete(request)
-      reject(request)
+      request.fail(errorOf(request))
       this.#laneOf.get(request)?.resume(request, 'gone')
     }
-    this.#arm()
+    this.arm()
   }
 
   /** Starts the timer for the next probe, if requests rest. */
-  #arm(waitMs = Math.max(1, this.retryAt - this.#now())): void {
+  arm(waitMs: number = Math.max(1, this.#probeInMs())): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#resting.size === 0) return
@@ -150,13 +109,13 @@ export class OriginCircuit {
     this.#timer = undefined
     const request = this.#resting.first
     if (request === undefined) return
-    if (this.#now() < this.retryAt)
-      this.#arm() // the timer uses another clock
-    else if (this.#candidate?.isWaiting) this.#arm(LOOK_MS)
+    if (this.#probeInMs() > 0)
+      this.arm() // the timer uses another clock
+    else if (this.#candidate?.isWaiting) this.arm(LOOK_MS)
     else {
       this.#resting.delete(request)
       this.#candidate = request
-      this.#arm(LOOK_MS)
+      this.arm(LOOK_MS)
       const lane = this.#laneOf.get(request) as RestingLane
       lane.resume(request, 'first')
       lane.advance()
