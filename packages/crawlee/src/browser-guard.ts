@@ -7,29 +7,24 @@ import { adaptBrowser, adaptPage, type CrawlerBrowser, type CrawlerPage } from '
 import { outsideTimeouts } from './host-timeouts.ts'
 import { enterGate, type GateAccess } from './polite-http-client.ts'
 
-/** The guards of all browsers of a crawler. */
-export class BrowserGuards {
-  readonly #access: GateAccess
-  readonly #guards = new WeakMap<BrowserController, Promise<BrowserGuard>>()
-
-  constructor(access: GateAccess) {
-    this.#access = access
-  }
-
-  /** Returns the guard of a browser. The first call starts it. The guard ends with the browser. */
-  of(controller: BrowserController): Promise<BrowserGuard> {
-    const known = this.#guards.get(controller)
-    if (known !== undefined) return known
-    const started = this.#start(controller)
-    this.#guards.set(controller, started)
-    started.catch(() => this.#guards.delete(controller))
-    return started
-  }
-
-  async #start(controller: BrowserController): Promise<BrowserGuard> {
-    const guard = new BrowserGuard(adaptBrowser(controller.browser), this.#access)
+/**
+ * Returns a function that returns the guard of a browser. Its first call starts the guard, which
+ * ends with the browser.
+ */
+export function browserGuards(access: GateAccess): (controller: BrowserController) => Promise<BrowserGuard> {
+  const guards = new WeakMap<BrowserController, Promise<BrowserGuard>>()
+  const start = async ({ browser }: BrowserController) => {
+    const guard = new BrowserGuard(adaptBrowser(browser), access)
     await guard.start()
     return guard
+  }
+  return (controller) => {
+    const known = guards.get(controller)
+    if (known !== undefined) return known
+    const started = start(controller)
+    guards.set(controller, started)
+    started.catch(() => guards.delete(controller))
+    return started
   }
 }
 

@@ -42,7 +42,9 @@ export interface LinkFilter {
   isAllowed(url: string, userAgent?: string): boolean
 }
 
-type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly (string | { readonly url: string })[] }
+export type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & {
+  readonly urls: readonly (string | { readonly url: string })[]
+}
 
 /** The methods of Crawlee's `RequestQueue` that add requests. All other ways to add requests call them. */
 export interface AddingQueue {
@@ -157,13 +159,13 @@ const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies
  * Crawlee's `ImpitHttpClient` does, unless it is constructed with `followRedirects: false`.
  */
 export function gatePort(crawler: AnyCrawler): CrawleeInternals {
-  const internals = crawler as unknown as CrawleeInternals | null | undefined
+  const internals: CrawleeInternals = Object(crawler)
   // The getter of every crawler of Crawlee 4, and of no crawler of Crawlee 3.
-  if (typeof internals === 'object' && internals !== null && 'contextPipeline' in internals) {
+  if ('contextPipeline' in internals) {
     const what = 'is of Crawlee 4, which hides what withRobots needs'
     throw new OptionError('crawler', `${what}; install Crawlee 3.18, such as @crawlee/cheerio@3.18`)
   }
-  if (typeof internals !== 'object' || internals === null || typeof internals.httpClient?.stream !== 'function') {
+  if (typeof internals.httpClient?.stream !== 'function') {
     throw new OptionError(
       'crawler',
       `${describeValue(crawler)} is not a crawler of Crawlee; write withRobots(new CheerioCrawler({ … }), { … })`,
@@ -184,6 +186,11 @@ export function gatePort(crawler: AnyCrawler): CrawleeInternals {
     throw new OptionError('httpClient', `follows redirects itself; write new ${name}({ followRedirects: false })`)
   }
   return internals
+}
+
+/** Returns the links that `enqueueLinks` gets, without those that are invalid. */
+export function urlsOf({ urls, baseUrl }: LinkOptions): readonly URL[] {
+  return urls.flatMap((link) => URL.parse(typeof link === 'string' ? link : link.url, baseUrl) ?? [])
 }
 
 /**
@@ -211,12 +218,18 @@ export function hookRequests(
 /**
  * Makes the lock of a request end in `lockSecs` seconds. Crawlee's own locks are up to twice as
  * long as its timeouts. If the storage cannot change locks, the lock stays as it is. Never rejects.
+ * @param lockSecs Default: as long as Crawlee locks a request that it fetches from the queue.
  */
-export async function shortenLock(internals: CrawleeInternals, { id }: Request, lockSecs: number): Promise<void> {
-  const client = lockingQueue(internals)?.client
-  if (id === undefined || client === undefined) return
+export async function changeLock(
+  { requestQueue: queue }: CrawleeInternals,
+  { id }: Request,
+  lockSecs?: number,
+): Promise<void> {
+  if (id === undefined || !(queue instanceof RequestQueue)) return // a RequestQueueV1 does not lock requests
+  const { client, requestLockSecs } = queue
   try {
-    const { lockExpiresAt } = await client.prolongRequestLock(id, { lockSecs })
+    const { lockExpiresAt } = await client.prolongRequestLock(id, { lockSecs: lockSecs ?? requestLockSecs })
+    if (lockSecs === undefined) return
     // Apify's storage counts from now. Crawlee's own storage adds to the current lock, and accepts
     // a negative number.
     const excessSecs = Math.floor((lockExpiresAt.getTime() - Date.now()) / 1_000) - lockSecs
@@ -224,19 +237,4 @@ export async function shortenLock(internals: CrawleeInternals, { id }: Request, 
   } catch {
     // Another crawler has handled the request, or the storage cannot change locks.
   }
-}
-
-/**
- * Locks a request for as long as Crawlee does when it fetches the request from the queue. Never
- * rejects.
- */
-export async function restoreLock(internals: CrawleeInternals, { id }: Request): Promise<void> {
-  const queue = lockingQueue(internals)
-  if (id === undefined || queue === undefined) return
-  await queue.client.prolongRequestLock(id, { lockSecs: queue.requestLockSecs }).catch(() => undefined)
-}
-
-/** Returns the queue of a crawler, if it locks requests. `RequestQueueV1` does not. */
-function lockingQueue({ requestQueue }: CrawleeInternals): RequestQueue | undefined {
-  return requestQueue instanceof RequestQueue ? requestQueue : undefined
 }

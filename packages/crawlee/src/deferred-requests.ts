@@ -52,12 +52,13 @@ import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import type { PoliteGate } from '@politely/gate'
-import { gatePort } from '@politely/gate/internal'
-import { type CrawleeInternals, type RequestSource, restoreLock } from './crawlee-internals.ts'
+import { type GatePort, gatePort } from '@politely/gate/internal'
+import { type CrawleeInternals, changeLock, type RequestSource } from './crawlee-internals.ts'
 import {
   hasRoom,
   isApproaching,
   isDeferred,
+  keyOf,
   type OriginQueue,
   OriginQueues,
   type TrackedRequest,
@@ -82,10 +83,7 @@ export class DeferredRequests {
   readonly #internals: CrawleeInternals
   readonly #deferBeyondMs: number
   readonly #queues = new OriginQueues()
-  /** All requests that are not gone, by key. */
-  readonly #requests = new Map<string, TrackedRequest>()
-  readonly #requestOf = new WeakMap<PoolTask, TrackedRequest>()
-  readonly #gate: PoliteGate
+  readonly #port: GatePort
   readonly #estimates: StartEstimates
   readonly #locks: QueueLocks
   /** Whether a request will be answered without its site. Undefined without the option `cache`. */
@@ -107,14 +105,14 @@ export class DeferredRequests {
     this.#isFresh = isFresh
     this.#internals = internals
     this.#deferBeyondMs = deferBeyondMs
-    this.#gate = gate
-    this.#estimates = new StartEstimates(gate)
-    this.#locks = new QueueLocks(internals, this.#requests)
+    this.#port = gatePort(gate)
+    this.#estimates = new StartEstimates(this.#port)
+    this.#locks = new QueueLocks(internals, this.#queues.requests)
   }
 
   /** Whether no request is deferred. */
   get isEmpty(): boolean {
-    for (const { requests } of this.#queues.all) for (const tracked of requests) if (isDeferred(tracked)) return false
+    for (const tracked of this.#queues.requests.values()) if (isDeferred(tracked)) return false
     return true
   }
 
@@ -149,13 +147,13 @@ export class DeferredRequests {
       this.#queues.enter(tracked, 'taken')
       const request = await this.#locks.reload(tracked)
       if (request === undefined) {
-        this.#forget(tracked)
+        this.#queues.enter(tracked, 'gone')
         this.#scheduleFirst(tracked.queue)
         continue
       }
       tracked.request = request
       if (!(await this.#admitOrDefer(task, tracked))) continue
-      await restoreLock(this.#internals, request)
+      await changeLock(this.#internals, request)
       return request
     }
     return undefined
@@ -163,19 +161,17 @@ export class DeferredRequests {
 
   /** Returns whether a request from Crawlee's queue may start now. If not, it is deferred. */
   async admits(task: PoolTask, request: Request, source: RequestSource): Promise<boolean> {
-    const key = keyOf(request)
     const origin = originOf(request.url)
     if (origin === undefined || request.skipNavigation) return true
     const isFresh = this.#isFresh !== undefined && (await this.#isFresh(request))
-    const known = this.#requests.get(key)
+    const known = this.#queues.requests.get(keyOf(request))
     if (known !== undefined) {
       known.isDeliveredAgain = true
       return false
     }
     if (isFresh) return true
-    const queue = this.#queues.of(origin)
-    const isFirst = queue.requests.size === 0
-    const tracked = this.#track(queue, request, source)
+    const tracked = this.#queues.add(origin, request, source)
+    const isFirst = tracked.queue.requests.size === 1
     if (isFirst || this.#admitsAll || task.signal.aborted) return this.#admitOrDefer(task, tracked)
     this.#defer(tracked)
     return false
@@ -185,8 +181,7 @@ export class DeferredRequests {
    * To be called when the request of a task reaches the gate. From then on MAX_APPROACH_MS no
    * longer applies.
    */
-  reachedGate(task: PoolTask): void {
-    const tracked = this.#requestOf.get(task)
+  reachedGate({ tracked }: PoolTask): void {
     if (tracked?.state !== 'on-the-way') return
     this.#queues.enter(tracked, 'at-gate')
     this.#notifyPool()
@@ -196,8 +191,7 @@ export class DeferredRequests {
    * To be called when the request of a task has passed the gate, or will not. The next request of
    * its origin no longer waits for it.
    */
-  passedGate(task: PoolTask): void {
-    const tracked = this.#requestOf.get(task)
+  passedGate({ tracked }: PoolTask): void {
     if (tracked === undefined || !isApproaching(tracked)) return
     this.#queues.enter(tracked, 'passed')
     this.#scheduleFirst(tracked.queue)
@@ -211,9 +205,9 @@ export class DeferredRequests {
    */
   async taskEnded(task: PoolTask): Promise<void> {
     this.passedGate(task)
-    const tracked = this.#requestOf.get(task)
+    const { tracked } = task
     if (tracked === undefined) return
-    this.#forget(tracked)
+    this.#queues.enter(tracked, 'gone')
     const isHandled = Boolean(tracked.request.handledAt)
     const isInterrupted = task.signal.aborted && !task.isAbortedAtGate
     if (!isHandled) this.queueChanged()
@@ -225,38 +219,39 @@ export class DeferredRequests {
    * Defers the request of a task again, because the gate has refused it. It keeps its lock, and goes
    * straight to the pool later. Returns false for a request that is not tracked.
    * @param origin The origin that takes no requests for `waitMs`: after a redirect, its target's.
+   * @param waitMs Default: until the circuit of the origin lets a request through.
    */
-  deferAgain(task: PoolTask, origin: string, waitMs: number): boolean {
-    const tracked = this.#requestOf.get(task)
-    if (tracked === undefined) return false
+  deferAgain(task: PoolTask, origin: string | undefined, waitMs?: number): boolean {
+    const { tracked } = task
+    if (tracked === undefined || origin === undefined) return false
     this.passedGate(task)
-    this.#forget(tracked)
-    this.#requestOf.delete(task)
-    const queue = this.#queues.of(origin)
-    queue.restsUntil = performance.now() + waitMs
-    const again = this.#track(queue, tracked.request, tracked.source)
+    this.#queues.enter(tracked, 'gone')
+    task.tracked = undefined
+    const again = this.#queues.add(origin, tracked.request, tracked.source)
+    again.queue.restsUntil = performance.now() + (waitMs ?? this.#port.circuitOf(origin).waitMs)
     this.#defer(again)
-    this.#scheduleFirst(queue)
+    this.#scheduleFirst(again.queue)
     return true
   }
 
-  /** Whether some requests are deferred, all of them for sites that rest. */
+  /**
+   * Whether some requests are deferred, all of them for sites that rest: their last requests failed,
+   * and no success is known since.
+   */
   get hasOnlyResting(): boolean {
     const queues = [...this.#queues.all].filter(({ requests }) => requests.size > 0)
-    return queues.length > 0 && queues.every((queue) => this.#rests(queue))
+    return queues.length > 0 && queues.every(({ origin }) => this.#port.circuitOf(origin).state !== 'closed')
   }
 
-  /** All requests that have not passed the gate. */
-  get waiting(): readonly TrackedRequest[] {
-    return [...this.#queues.all].flatMap(({ requests }) => [...requests])
-  }
-
-  /** Takes a deferred request out. Returns undefined if it has gone, or another crawler has handled it. */
-  async remove(tracked: TrackedRequest): Promise<Request | undefined> {
-    if (!isDeferred(tracked)) return undefined
-    this.#forget(tracked)
-    this.#scheduleFirst(tracked.queue)
-    return this.#locks.reload(tracked)
+  /** Takes out the deferred requests, one after another. Leaves out those that another crawler has handled. */
+  async *takeAll(): AsyncGenerator<TrackedRequest> {
+    for (const tracked of [...this.#queues.all].flatMap(({ requests }) => [...requests])) {
+      if (!isDeferred(tracked)) continue
+      this.#queues.enter(tracked, 'gone')
+      this.#scheduleFirst(tracked.queue)
+      const request = await this.#locks.reload(tracked)
+      if (request !== undefined) yield { ...tracked, request }
+    }
   }
 
   /** Ends the crawl: returns deferred requests to Crawlee's queue, for another run. */
@@ -268,11 +263,7 @@ export class DeferredRequests {
     // The last request of each queue first, because each goes to the front.
     const deferred = queues.flatMap((requests) => requests.filter(isDeferred).reverse())
     for (const tracked of deferred) this.#queues.enter(tracked, 'gone')
-    for (const tracked of deferred) {
-      this.#requests.delete(tracked.key)
-      await tracked.locked
-      await this.#locks.reclaim(tracked)
-    }
+    for (const tracked of deferred) await this.#locks.reclaim(tracked)
     this.queueChanged()
   }
 
@@ -281,23 +272,9 @@ export class DeferredRequests {
     return this.#deferBeyondMs === Number.POSITIVE_INFINITY
   }
 
-  #track(queue: OriginQueue, request: Request, source: RequestSource): TrackedRequest {
-    const key = keyOf(request)
-    const fresh = { state: 'arriving', locked: Promise.resolve(), isDeliveredAgain: false } as const
-    const tracked: TrackedRequest = { key, queue, source, request, ...fresh }
-    this.#requests.set(key, tracked)
-    queue.requests.add(tracked)
-    return tracked
-  }
-
-  /** Whether the site rests: its last requests failed, and no success is known since. */
-  #rests({ origin }: OriginQueue): boolean {
-    return gatePort(this.#gate).circuitOf(origin).state !== 'closed'
-  }
-
   /** Admits an arriving or taken request to the pool, or defers it. */
   async #admitOrDefer(task: PoolTask, tracked: TrackedRequest): Promise<boolean> {
-    const isNear = this.#admitsAll || (await this.#isNear(tracked))
+    const isNear = this.#admitsAll || ((await this.#estimates.of(tracked)) <= this.#deferBeyondMs && hasRoom(tracked))
     const isAdmitted = (isNear && tracked.queue.restsUntil <= performance.now()) || task.signal.aborted
     if (!isAdmitted) {
       this.#defer(tracked)
@@ -306,27 +283,15 @@ export class DeferredRequests {
     }
     this.#queues.enter(tracked, 'on-the-way')
     tracked.isDeliveredAgain = false
-    this.#requestOf.set(task, tracked)
+    task.tracked = tracked
     const endApproach = () => this.passedGate(task)
     tracked.timer = this.#timerScope.runInAsyncScope(() => setTimeout(endApproach, MAX_APPROACH_MS))
     return true
   }
 
-  /** Returns whether an arriving or taken request may be in the pool now. */
-  async #isNear(tracked: TrackedRequest): Promise<boolean> {
-    const isArriving = tracked.state === 'arriving'
-    const waitMs = await (isArriving ? this.#estimates.ofArriving(tracked) : this.#estimates.of(tracked))
-    return waitMs <= this.#deferBeyondMs && hasRoom(tracked)
-  }
-
   #defer(tracked: TrackedRequest): void {
     this.#queues.enter(tracked, 'deferred')
     this.#timerScope.runInAsyncScope(() => this.#locks.shorten(tracked))
-  }
-
-  #forget(tracked: TrackedRequest): void {
-    this.#queues.enter(tracked, 'gone')
-    this.#requests.delete(tracked.key)
   }
 
   /**
@@ -366,8 +331,4 @@ export class DeferredRequests {
     this.#queues.enter(first, 'deferred')
     first.timer = setTimeout(() => this.#scheduleFirst(first.queue), Math.min(Math.ceil(ms), MAX_TIMER_MS))
   }
-}
-
-function keyOf({ id, uniqueKey }: Request): string {
-  return id ?? uniqueKey
 }

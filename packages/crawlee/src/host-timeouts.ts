@@ -40,16 +40,8 @@ class TimeoutExtender {
   #extendedUntil = 0
   #timer: NodeJS.Timeout | undefined
 
-  async run<T>(kind: WaitKind, work: () => Promise<T>): Promise<T> {
-    this.#change(kind, 1)
-    try {
-      return await work()
-    } finally {
-      this.#change(kind, -1)
-    }
-  }
-
-  #change(kind: WaitKind, by: 1 | -1): void {
+  /** Begins or ends a wait. */
+  change(kind: WaitKind, by: 1 | -1): void {
     this.#extend()
     this.#waiting[kind] += by
     if (this.#waiting.gate + this.#waiting['page-request'] > 0) {
@@ -80,12 +72,17 @@ const extenders = new WeakMap<object, TimeoutExtender>()
  * Runs `work`, and extends the Crawlee timeouts that it runs under. Time during which several
  * requests wait counts once.
  */
-export function outsideTimeouts<T>(kind: WaitKind, work: () => Promise<T>): Promise<T> {
+export async function outsideTimeouts<T>(kind: WaitKind, work: () => Promise<T>): Promise<T> {
   const timeout = storage.getStore()
   if (timeout === undefined) return work()
   const extender = extenders.get(timeout) ?? new TimeoutExtender()
   extenders.set(timeout, extender)
-  return extender.run(kind, work)
+  extender.change(kind, 1)
+  try {
+    return await work()
+  } finally {
+    extender.change(kind, -1)
+  }
 }
 
 /**

@@ -13,7 +13,7 @@
 //
 //   queue of https://a.example.com   /1 at-gate, /2 deferred, /3 deferred
 //   queue of https://b.example.com   /1 ready, but has no room; /2 deferred
-//   domain example.com               approaching 1, on the way 0
+//   domain example.com               on the way 0, at the gate 1
 import type { Request } from '@crawlee/basic'
 import { registrableDomainOf } from '@politely/fetcher'
 import type { OuterLane } from '@politely/gate/internal'
@@ -25,27 +25,23 @@ import type { RequestSource } from './crawlee-internals.ts'
  */
 const MAX_ON_THE_WAY = 4
 
-export type RequestState =
-  | 'arriving'
-  | 'deferred'
-  | 'estimating'
-  | 'ready'
-  | 'taken'
-  | 'on-the-way'
-  | 'at-gate'
-  | 'passed'
-  | 'gone'
+/**
+ * Where a request is in each state. The lock of a request that is outside of the pool is short, and
+ * is renewed.
+ */
+const PLACES = {
+  arriving: 'queue',
+  deferred: 'outside',
+  estimating: 'outside',
+  ready: 'outside',
+  taken: 'way',
+  'on-the-way': 'way',
+  'at-gate': 'gate',
+  passed: 'behind',
+  gone: 'behind',
+} as const
 
-type States = readonly RequestState[]
-
-/** The request is outside of the pool. Its lock in Crawlee's queue is short, and is renewed. */
-const DEFERRED: States = ['deferred', 'estimating', 'ready']
-/** The request is in the pool, and has not reached the gate. */
-const ON_THE_WAY: States = ['taken', 'on-the-way']
-/** The request is in the pool, and has not passed the gate. */
-const APPROACHING: States = [...ON_THE_WAY, 'at-gate']
-/** The request is no longer in the queue of its origin. */
-const OUT: States = ['passed', 'gone']
+export type RequestState = keyof typeof PLACES
 
 export interface TrackedRequest {
   /** Identifies the request in Crawlee's queue. */
@@ -91,15 +87,17 @@ export interface Domain {
   queues: number
   /** How many estimates of its requests are pending. */
   pendingEstimates: number
-  /** How many of its requests are in a state of `APPROACHING`. */
-  approaching: number
-  /** How many of its requests are in a state of `ON_THE_WAY`. */
+  /** How many of its requests are in the pool, and have not reached the gate. */
   onTheWay: number
+  /** How many of its requests wait at the gate. */
+  atGate: number
 }
 
 export class OriginQueues {
   /** The requests in the state `ready`, in the order in which they entered it. */
   readonly ready: Set<TrackedRequest> = new Set()
+  /** All requests that are not gone, by key. */
+  readonly requests: Map<string, TrackedRequest> = new Map()
   readonly #queues = new Map<string, OriginQueue>()
   readonly #domains = new Map<string, Domain>()
 
@@ -107,14 +105,13 @@ export class OriginQueues {
     return this.#queues.values()
   }
 
-  of(origin: string): OriginQueue {
-    const known = this.#queues.get(origin)
-    if (known !== undefined) return known
-    const domain = this.#domainOf(registrableDomainOf(origin))
-    const queue: OriginQueue = { origin, domain, requests: new Set(), restsUntil: 0, lane: undefined }
-    this.#queues.set(origin, queue)
-    queue.domain.queues++
-    return queue
+  /** Adds an arriving request to the queue of an origin. */
+  add(origin: string, request: Request, source: RequestSource): TrackedRequest {
+    const fresh = { state: 'arriving', locked: Promise.resolve(), isDeliveredAgain: false } as const
+    const tracked = { key: keyOf(request), queue: this.#queueOf(origin), source, request, ...fresh }
+    this.requests.set(tracked.key, tracked)
+    tracked.queue.requests.add(tracked)
+    return tracked
   }
 
   /** Changes the state of a request. Ends its timer. */
@@ -124,11 +121,12 @@ export class OriginQueues {
     clearTimeout(tracked.timer)
     tracked.timer = undefined
     tracked.state = state
-    domain.approaching += Number(APPROACHING.includes(state)) - Number(APPROACHING.includes(last))
-    domain.onTheWay += Number(ON_THE_WAY.includes(state)) - Number(ON_THE_WAY.includes(last))
+    domain.onTheWay += Number(PLACES[state] === 'way') - Number(PLACES[last] === 'way')
+    domain.atGate += Number(PLACES[state] === 'gate') - Number(PLACES[last] === 'gate')
     if (last === 'ready') this.ready.delete(tracked)
     if (state === 'ready') this.ready.add(tracked)
-    if (OUT.includes(state)) queue.requests.delete(tracked)
+    if (PLACES[state] === 'behind') queue.requests.delete(tracked)
+    if (state === 'gone') this.requests.delete(tracked.key)
   }
 
   /** Deletes an empty queue. */
@@ -148,10 +146,20 @@ export class OriginQueues {
     this.#domains.clear()
   }
 
+  #queueOf(origin: string): OriginQueue {
+    const known = this.#queues.get(origin)
+    if (known !== undefined) return known
+    const domain = this.#domainOf(registrableDomainOf(origin))
+    const queue: OriginQueue = { origin, domain, requests: new Set(), restsUntil: 0, lane: undefined }
+    this.#queues.set(origin, queue)
+    domain.queues++
+    return queue
+  }
+
   #domainOf(name: string): Domain {
     const known = this.#domains.get(name)
     if (known !== undefined) return known
-    const domain: Domain = { name, queues: 0, pendingEstimates: 0, approaching: 0, onTheWay: 0 }
+    const domain: Domain = { name, queues: 0, pendingEstimates: 0, onTheWay: 0, atGate: 0 }
     this.#domains.set(name, domain)
     return domain
   }
@@ -166,11 +174,11 @@ export function attach(queue: OriginQueue, lane: OuterLane | undefined): void {
 }
 
 export function isDeferred({ state }: TrackedRequest): boolean {
-  return DEFERRED.includes(state)
+  return PLACES[state] === 'outside'
 }
 
 export function isApproaching({ state }: TrackedRequest): boolean {
-  return APPROACHING.includes(state)
+  return PLACES[state] === 'way' || PLACES[state] === 'gate'
 }
 
 /**
@@ -178,7 +186,11 @@ export function isApproaching({ state }: TrackedRequest): boolean {
  * concurrency limit of the domain is reached, one request waits for it at the gate.
  */
 export function hasRoom(tracked: TrackedRequest): boolean {
-  const { approaching, onTheWay } = tracked.queue.domain
-  const own = Number(isApproaching(tracked)) // a taken request counts already
-  return tracked.isDomainFull ? approaching === own : onTheWay - own < MAX_ON_THE_WAY
+  const { atGate, onTheWay } = tracked.queue.domain
+  const others = onTheWay - Number(tracked.state === 'taken') // which counts already
+  return tracked.isDomainFull ? atGate + others === 0 : others < MAX_ON_THE_WAY
+}
+
+export function keyOf({ id, uniqueKey }: Request): string {
+  return id ?? uniqueKey
 }

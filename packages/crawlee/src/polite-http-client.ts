@@ -117,11 +117,11 @@ export class PoliteHttpClient implements BaseHttpClient {
   ): Promise<S> {
     const { headers = {}, signal } = hop
     for (const name of Object.keys(headers)) assertNoPseudoHeader(name)
-    assertOwnHost(url.href, hostsOf(headers))
+    assertOwnHost(url.href, valuesOf(headers, 'host'))
     const exchange = new Exchange({ url: url.href, signal, redirectedFrom: [] })
     await exchange.enter(enterGate(this.#access, url, signal))
     // A request that outlives its task has timed out, unless the crawl ends.
-    task?.ended.then(() => exchange.end(task.signal.aborted ? undefined : { failed: true }))
+    task?.ended.promise.then(() => exchange.end(task.signal.aborted ? undefined : { failed: true }))
     try {
       // The gate would not see retries of the wrapped client. Crawlee retries requests itself.
       const response = await exchange.run(() =>
@@ -206,23 +206,20 @@ const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
  */
 export function withUserAgent<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
   const { headers = {}, useHeaderGenerator, headerGeneratorOptions, headerGenerator } = request
-  if (hasHeader(headers, 'user-agent')) return request
+  if (valuesOf(headers, 'user-agent').length > 0) return request
   const wantsBrowserHeaders =
     useHeaderGenerator ?? (headerGeneratorOptions !== undefined || headerGenerator !== undefined)
   const named = {
     ...headers,
     'user-agent': userAgent,
-    ...(!wantsBrowserHeaders && !hasHeader(headers, 'accept') && { accept: ACCEPT }),
+    ...(!wantsBrowserHeaders && valuesOf(headers, 'accept').length === 0 && { accept: ACCEPT }),
   }
   return { ...request, headers: named, useHeaderGenerator: wantsBrowserHeaders }
 }
 
-function hasHeader(headers: NonNullable<HttpRequest['headers']>, wanted: string): boolean {
-  return Object.entries(headers).some(([name, value]) => name.toLowerCase() === wanted && value !== undefined)
-}
-
-function hostsOf(headers: NonNullable<HttpRequest['headers']>): readonly unknown[] {
-  return Object.entries(headers).flatMap(([name, value]) => (name.toLowerCase() === 'host' ? (value ?? []) : []))
+/** Returns the values of a header. @param wanted Its name in lower case. */
+function valuesOf(headers: NonNullable<HttpRequest['headers']>, wanted: string): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (name.toLowerCase() === wanted ? (value ?? []) : []))
 }
 
 /** Discards the unread body of a redirect. */

@@ -1,6 +1,6 @@
 // Makes the navigations of a browser crawler polite: the page and each redirect wait for their
 // turn, and other page requests are checked.
-import { BrowserGuards } from './browser-guard.ts'
+import { browserGuards } from './browser-guard.ts'
 import type { BrowserController, BrowserPoolHooks, CrawleeInternals } from './crawlee-internals.ts'
 import type { CrawlerPage } from './driver.ts'
 import { withTimeout } from './host-timeouts.ts'
@@ -29,10 +29,10 @@ export function hookNavigation(
  * Pauses each request in the browser until the gate admits it. No later interception point exists.
  */
 function guardEachRequest(browserPool: BrowserPoolHooks, goto: Navigate, access: GateAccess): Navigate {
-  const guards = new BrowserGuards(access)
-  const addPage = async (page: CrawlerPage, controller: BrowserController) => (await guards.of(controller)).add(page)
+  const guardOf = browserGuards(access)
+  const addPage = async (page: CrawlerPage, controller: BrowserController) => (await guardOf(controller)).add(page)
   // Before the caller's hooks, which may open pages and navigate them.
-  browserPool.postLaunchHooks = [(_, controller) => guards.of(controller), ...browserPool.postLaunchHooks]
+  browserPool.postLaunchHooks = [(_, controller) => guardOf(controller), ...browserPool.postLaunchHooks]
   browserPool.postPageCreateHooks = [addPage, ...browserPool.postPageCreateHooks]
   return async (context, gotoOptions) => {
     await addPage(context.page, context.browserController) // a hook may have replaced the page

@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { CircuitOpenError, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
 import type { CrawleeInternals } from './crawlee-internals.ts'
+import type { TrackedRequest } from './origin-queues.ts'
 
 /** An error by which the gate refuses a request that may be made later, or that robots.txt disallows. */
 export type GateRefusal = RobotsDisallowedError | CircuitOpenError | WaitTooLongError
@@ -11,32 +12,28 @@ export type GateRefusal = RobotsDisallowedError | CircuitOpenError | WaitTooLong
 export class PoolTask {
   /** The request that the task handles, once the task has taken it. */
   request: Request | undefined
+  /** The same request, while it is tracked. */
+  tracked: TrackedRequest | undefined
   /** Why the gate has refused the navigation of the request, or a redirect of it. */
   refusal: GateRefusal | undefined
   /** Why the task has failed. */
   error: Error | undefined
-  readonly #controller = new AbortController()
-  #waits = 0
-  #isAbortedAtGate = false
-  readonly #end = Promise.withResolvers<void>()
-
-  /** Aborted when the crawl is torn down. Ends every wait of this task. */
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
   /**
    * Whether the task was aborted while it waited at the gate, or before it reached the gate. Its
    * request then did not fail by itself.
    */
-  get isAbortedAtGate(): boolean {
-    return this.#isAbortedAtGate
-  }
+  isAbortedAtGate = false
+  /** Resolved when the task has ended, however it ended. */
+  readonly ended: PromiseWithResolvers<void> = Promise.withResolvers()
+  readonly #controller = new AbortController()
+  /** Aborted when the crawl is torn down. Ends every wait of this task. */
+  readonly signal: AbortSignal = this.#controller.signal
+  #waits = 0
 
   /** Runs `wait`, which waits at the gate. */
   async runAtGate<T>(wait: () => Promise<T>): Promise<T> {
     this.#waits++
-    if (this.signal.aborted) this.#isAbortedAtGate = true
+    if (this.signal.aborted) this.isAbortedAtGate = true
     try {
       return await wait()
     } finally {
@@ -44,17 +41,8 @@ export class PoolTask {
     }
   }
 
-  /** Resolves when the task has ended, however it ended. */
-  get ended(): Promise<void> {
-    return this.#end.promise
-  }
-
-  end(): void {
-    this.#end.resolve()
-  }
-
   abort(reason: unknown): void {
-    if (this.#waits > 0) this.#isAbortedAtGate = true
+    if (this.#waits > 0) this.isAbortedAtGate = true
     this.#controller.abort(reason)
   }
 }
@@ -105,16 +93,13 @@ export class PoolTasks {
     if (run === undefined) return
     const runTaskFunction = async () => {
       const task = new PoolTask()
-      const work = taskContext.run({ task, isAddingRequests: false }, run).finally(() => {
-        task.end()
-        return onEnd(task)
-      })
-      this.#running.set(task, work)
-      try {
-        await work
-      } finally {
-        this.#running.delete(task)
+      const end = async () => {
+        task.ended.resolve()
+        await onEnd(task)
       }
+      const work = taskContext.run({ task, isAddingRequests: false }, run).finally(end)
+      this.#running.set(task, work)
+      return work.finally(() => this.#running.delete(task))
     }
     // Each run of the crawler makes its pool from these options.
     internals.autoscaledPoolOptions = { ...others, runTaskFunction }

@@ -17,7 +17,7 @@
 //          length
 import type { Request } from '@crawlee/basic'
 import { withoutCredentials } from '@politely/fetcher'
-import { type CrawleeInternals, shortenLock } from './crawlee-internals.ts'
+import { type CrawleeInternals, changeLock } from './crawlee-internals.ts'
 import { isDeferred, type TrackedRequest } from './origin-queues.ts'
 
 /**
@@ -40,7 +40,7 @@ export class QueueLocks {
 
   /** Shortens the lock of a request that is deferred from now on. */
   shorten(tracked: TrackedRequest): void {
-    tracked.locked = shortenLock(this.#internals, tracked.request, LOCK_SECS)
+    tracked.locked = changeLock(this.#internals, tracked.request, LOCK_SECS)
     this.#renewal ??= setInterval(() => void this.#renew(), RENEW_LOCKS_EVERY_MS).unref()
   }
 
@@ -54,8 +54,7 @@ export class QueueLocks {
    * Returns a deferred request as it is now. Undefined if another crawler has handled it after its
    * lock expired.
    */
-  async reload(tracked: TrackedRequest): Promise<Request | undefined> {
-    await tracked.locked
+  reload(tracked: TrackedRequest): Promise<Request | undefined> {
     return currentRequest(tracked).catch(() => tracked.request) // the task's own use of the storage will report the error
   }
 
@@ -76,7 +75,7 @@ export class QueueLocks {
   async #renew(): Promise<void> {
     for (const tracked of [...this.#requests.values()]) {
       if (!isDeferred(tracked)) continue
-      tracked.locked = tracked.locked.then(() => shortenLock(this.#internals, tracked.request, LOCK_SECS))
+      tracked.locked = tracked.locked.then(() => changeLock(this.#internals, tracked.request, LOCK_SECS))
       await tracked.locked
     }
   }
@@ -87,7 +86,8 @@ export class QueueLocks {
  * it, returns undefined. If another crawler has counted retries, returns the stored request, which
  * has these retries.
  */
-async function currentRequest({ request, source }: TrackedRequest): Promise<Request | undefined> {
+async function currentRequest({ request, source, locked }: TrackedRequest): Promise<Request | undefined> {
+  await locked
   const stored = request.id === undefined ? undefined : await source.getRequest?.(request.id)
   if (stored?.handledAt) return undefined
   return stored && stored.retryCount > request.retryCount ? stored : request

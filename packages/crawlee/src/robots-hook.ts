@@ -4,13 +4,12 @@ import type { Request } from '@crawlee/basic'
 import { describeVerdict, originOf } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { CircuitOpenError, type PoliteGate } from '@politely/gate'
-import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
+import { type CrawleeInternals, type LinkFilter, type LinkOptions, urlsOf } from './crawlee-internals.ts'
 import { linkSources, sourcesOf } from './link-sources.ts'
 import { currentTask, isAddingRequests } from './pool-task.ts'
-import { rememberVerdict, verdictOf } from './skipped.ts'
+import { reasons, refusalOf, verdictOf } from './skipped.ts'
 
-/** Returns a function that logs a skipped request whose site rests. */
-export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): LogSkipped {
+export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): void {
   const { robots } = gate
   const { enqueueLinksWithCrawlDepth, handleSkippedRequest } = internals
   // Crawlee would fetch robots.txt under a browser's User-Agent. The method below, and the filter of
@@ -29,17 +28,18 @@ export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): LogSk
 
   const logSkipped = replaceLog(internals)
   internals.handleSkippedRequest = async (skipped) => {
-    if (skipped.reason === 'robotsTxt') {
+    const refusal = refusalOf(skipped)
+    if (refusal !== undefined) logSkipped(skipped.url, refusal)
+    else if (skipped.reason === 'robotsTxt') {
       const request = currentTask()?.request
       const isOwn = request?.url === skipped.url
       const redirectedFrom = isOwn ? sourcesOf(request) : linkSources(robots, skipped.url)
       const verdict = verdictOf(skipped) ?? (await robots.check(skipped.url, { redirectedFrom }))
-      rememberVerdict(skipped, verdict)
+      reasons.set(skipped, { verdict })
       logSkipped(skipped.url, verdict)
     }
     await handleSkippedRequest.call(internals, skipped)
   }
-  return logSkipped
 }
 
 /** Logs why a request was skipped, once for each origin and kind of reason. */
@@ -99,11 +99,9 @@ async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
 /** Returns whether robots.txt allows a URL, or the option `obey` still admits it. */
 async function isAdmitted(url: string, gate: PoliteGate, redirectedFrom: readonly string[]): Promise<boolean> {
   const { robots } = gate
-  if (redirectedFrom.length === 0) return (await robots.isAllowed(url)) || gate.admits(await robots.check(url))
+  if (redirectedFrom.length === 0 && (await robots.isAllowed(url))) return true
   return gate.admits(await robots.check(url, { redirectedFrom }))
 }
-
-type LinkOptions = Parameters<CrawleeInternals['enqueueLinksWithCrawlDepth']>[0]
 
 /**
  * Makes a synchronous filter, because Crawlee filters links one by one and synchronously. Links of
@@ -116,9 +114,7 @@ async function linkFilter(options: LinkOptions, page: Request, gate: PoliteGate)
   const own = options.robotsTxtFile as LinkFilter | undefined
   const origins = new Set([page.url, page.loadedUrl].map((url) => url && originOf(url)))
   const refused = new Set<string>()
-  for (const link of options.urls) {
-    const url = URL.parse(typeof link === 'string' ? link : link.url, options.baseUrl)
-    if (url === null) continue
+  for (const url of urlsOf(options)) {
     const redirectedFrom = linkSources(gate.robots, url.href, page)
     if (redirectedFrom.length === 0 && !origins.has(originOf(url.href))) continue
     if (!(await isAdmitted(url.href, gate, redirectedFrom))) refused.add(url.href)

@@ -4,8 +4,8 @@ import { OptionError } from '@politely/core'
 import { describeSource, type RobotsDirective, type RobotsDirectives, robotsDirectives } from '@politely/core/usage'
 import { withoutCredentials } from '@politely/fetcher'
 import type { PoliteGate } from '@politely/gate'
-import type { CrawleeInternals } from './crawlee-internals.ts'
-import { rememberTag } from './skipped.ts'
+import { type CrawleeInternals, urlsOf } from './crawlee-internals.ts'
+import { reasons } from './skipped.ts'
 import { loadedPage, type PageContext } from './usage/loaded-page.ts'
 
 /** A context, whose request can be marked. */
@@ -53,11 +53,9 @@ export function obeyRobotsTags(internals: CrawleeInternals, { robots }: PoliteGa
     if (tag === undefined) return enqueueLinksWithCrawlDepth.call(internals, options, request, queue)
     const url = withoutCredentials(request.loadedUrl ?? request.url)
     internals.log.debug(`Skipping the links of ${url}: ${describeSource(tag.source)} says ${tag.name}`)
-    for (const link of options.urls) {
-      const target = URL.parse(typeof link === 'string' ? link : link.url, options.baseUrl)
-      if (target === null) continue
-      const skipped = { url: target.href, reason: 'filters' } as const
-      rememberTag(skipped, tag)
+    for (const { href } of urlsOf(options)) {
+      const skipped = { url: href, reason: 'filters' } as const
+      reasons.set(skipped, { tag })
       await internals.handleSkippedRequest(skipped)
       await options.onSkippedRequest?.(skipped)
     }

@@ -4,7 +4,15 @@ import type { RobotsDirective } from '@politely/core/usage'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { CircuitOpenError } from '@politely/gate'
 
-const verdicts = new WeakMap<object, ClientVerdict>()
+/** Why a request was skipped. One field is set. */
+interface SkipReason {
+  readonly verdict?: ClientVerdict
+  readonly refusal?: CircuitOpenError
+  readonly tag?: RobotsDirective
+}
+
+/** By the object that Crawlee passes to `onSkippedRequest`. */
+export const reasons: WeakMap<object, SkipReason> = new WeakMap()
 
 /**
  * Returns the verdict of a skipped request. `skipped` is the object that Crawlee passes to
@@ -13,15 +21,8 @@ const verdicts = new WeakMap<object, ClientVerdict>()
  * of the next attempt.
  */
 export function verdictOf(skipped: { readonly url: string; readonly reason: string }): ClientVerdict | undefined {
-  return verdicts.get(skipped)
+  return reasons.get(skipped)?.verdict
 }
-
-/** @internal */
-export function rememberVerdict(skipped: object, verdict: ClientVerdict): void {
-  verdicts.set(skipped, verdict)
-}
-
-const refusals = new WeakMap<object, CircuitOpenError>()
 
 /**
  * Returns why a request was skipped because its site rests: the last requests to it failed (option
@@ -30,15 +31,8 @@ const refusals = new WeakMap<object, CircuitOpenError>()
  * attempt. Undefined if the request was skipped for another reason.
  */
 export function refusalOf(skipped: { readonly url: string; readonly reason: string }): CircuitOpenError | undefined {
-  return refusals.get(skipped)
+  return reasons.get(skipped)?.refusal
 }
-
-/** @internal */
-export function rememberRefusal(skipped: object, refusal: CircuitOpenError): void {
-  refusals.set(skipped, refusal)
-}
-
-const tags = new WeakMap<object, RobotsDirective>()
 
 /**
  * Returns the robots tag because of which a link was skipped (`robotsTags: 'obey'`): `nofollow` or
@@ -46,10 +40,5 @@ const tags = new WeakMap<object, RobotsDirective>()
  * reason `filters`. Undefined if the link was skipped for another reason.
  */
 export function robotsTagOf(skipped: { readonly url: string; readonly reason: string }): RobotsDirective | undefined {
-  return tags.get(skipped)
-}
-
-/** @internal */
-export function rememberTag(skipped: object, tag: RobotsDirective): void {
-  tags.set(skipped, tag)
+  return reasons.get(skipped)?.tag
 }

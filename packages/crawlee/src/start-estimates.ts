@@ -3,15 +3,14 @@
 // the gate knows the delay, and asks no pacer.
 //
 // Meanwhile the request shouldn't occupy a task of the pool. But if each such request were
-// deferred, a long queue of new sites would land in memory at once. So `ofArriving` has two
-// answers. While few robots.txt files are being fetched, it returns an endless wait, and the
-// request is deferred. While many are, it returns the estimate itself, and the task waits for it.
+// deferred, a long queue of new sites would land in memory at once. So `of` has two answers for an
+// arriving request. While few robots.txt files are being fetched, it returns an endless wait, and
+// the request is deferred. While many are, it returns the estimate itself, and the task waits for it.
 //
 // Example: the first request of https://example.com arrives, and its robots.txt is not known.
-// `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate
-// that is still pending. It settles when robots.txt has been fetched.
-import type { PoliteGate } from '@politely/gate'
-import { type GatePort, gatePort } from '@politely/gate/internal'
+// `of` returns an endless wait, so the request is deferred. Then `of` returns the estimate that is
+// still pending. It settles when robots.txt has been fetched.
+import type { GatePort } from '@politely/gate/internal'
 import { sourcesOf } from './link-sources.ts'
 import { attach, type TrackedRequest } from './origin-queues.ts'
 
@@ -29,22 +28,23 @@ export class StartEstimates {
   /** How many domains have a pending estimate. */
   #fetchingDomains = 0
 
-  constructor(gate: PoliteGate) {
-    this.#port = gatePort(gate)
+  constructor(port: GatePort) {
+    this.#port = port
   }
 
-  /** Returns how long a request would wait. Returns the pending estimate if there is one. */
+  /**
+   * Returns how long a request would wait. Returns the pending estimate if there is one. For an
+   * arriving request, it may return an endless wait if robots.txt must be fetched first.
+   */
   of(tracked: TrackedRequest): Promise<number> {
-    tracked.estimate ??= this.#new(tracked)
-    return tracked.estimate
-  }
-
-  /** Like `of`, but may return an endless wait if robots.txt must be fetched first. */
-  ofArriving(tracked: TrackedRequest): Promise<number> {
     const isFetching = tracked.queue.domain.pendingEstimates > 0
-    const estimate = this.of(tracked)
-    if (!isFetching && this.#fetchingDomains > MAX_FETCHING_DOMAINS) return estimate
-    return Promise.race([estimate, new Promise<number>((resolve) => setImmediate(resolve, Number.POSITIVE_INFINITY))])
+    tracked.estimate ??= this.#new(tracked)
+    const isAwaited = !isFetching && this.#fetchingDomains > MAX_FETCHING_DOMAINS
+    if (isAwaited || tracked.state !== 'arriving') return tracked.estimate
+    return Promise.race([
+      tracked.estimate,
+      new Promise<number>((resolve) => setImmediate(resolve, Number.POSITIVE_INFINITY)),
+    ])
   }
 
   /** A request that the gate refuses or fails need not wait. */

@@ -32,7 +32,7 @@ import { fetchThroughProxies } from './proxied-fetch.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 import { obeyRobotsTags } from './robots-tags.ts'
-import { hasGate, rememberGate } from './usage/context-usage.ts'
+import { gates } from './usage/context-usage.ts'
 
 /**
  * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and five
@@ -114,7 +114,7 @@ const OPTIONS_OF_CRAWLER: Readonly<Record<string, string>> = {
  */
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
   const internals = gatePort(crawler)
-  if (hasGate(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
+  if (gates.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertGateOptions(options)
   const { deferBeyondMs = 20, giveUpAfterMs = 120_000, ...forPages } = options
   const { pageRequests = 'check', robotsTags = 'ignore', cache: given, ...others } = forPages
@@ -137,11 +137,11 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   const pages = cache && new CachedPages(cache, gate, internals.httpClient)
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs, pages && ((request) => pages.isFresh(request)))
   const access = { gate, deferred, pages }
-  const logSkipped = hookRobots(internals, gate)
+  hookRobots(internals, gate)
   if (robotsTags === 'obey') obeyRobotsTags(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
-  const refused = new RefusedRequests(internals, gate, deferred, giveUpAfterMs, logSkipped)
+  const refused = new RefusedRequests(internals, gate, deferred, giveUpAfterMs)
   const tasks = deferRequests(internals, gate.robots, deferred, refused, signal)
   const abort = () => {
     tasks.abortAll(signal?.reason)
@@ -151,7 +151,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   }
   if (signal !== undefined) onAbort(signal, abort)
   replaceFailureLog(internals, isFinal)
-  rememberGate(crawler, gate)
+  gates.set(crawler, gate)
   return crawler
 }
 

@@ -12,29 +12,21 @@ import { gatePort } from '@politely/gate/internal'
 import type { CrawleeInternals, RequestSource } from '../crawlee-internals.ts'
 import type { DeferredRequests } from '../deferred-requests.ts'
 import type { PoolTask } from '../pool-task.ts'
-import { rememberRefusal, rememberVerdict } from '../skipped.ts'
+import { reasons } from '../skipped.ts'
 
 export class RefusedRequests {
   readonly #internals: CrawleeInternals
   readonly #gate: PoliteGate
   readonly #deferred: DeferredRequests
   readonly #giveUpAfterMs: number
-  readonly #logRefusal: (url: string, refusal: CircuitOpenError) => void
   /** Since when only requests of sites that rest are left. `performance.now()`. */
   #onlyRestingSince: number | undefined
 
-  constructor(
-    internals: CrawleeInternals,
-    gate: PoliteGate,
-    deferred: DeferredRequests,
-    giveUpAfterMs: number,
-    logRefusal: (url: string, refusal: CircuitOpenError) => void,
-  ) {
+  constructor(internals: CrawleeInternals, gate: PoliteGate, deferred: DeferredRequests, giveUpAfterMs: number) {
     this.#internals = internals
     this.#gate = gate
     this.#deferred = deferred
     this.#giveUpAfterMs = giveUpAfterMs
-    this.#logRefusal = logRefusal
   }
 
   /**
@@ -45,25 +37,19 @@ export class RefusedRequests {
     const { refusal } = task
     if (refusal instanceof RobotsDisallowedError) {
       const skipped = { url: request.url, reason: 'robotsTxt' }
-      rememberVerdict(skipped, refusal.verdict)
+      reasons.set(skipped, { verdict: refusal.verdict })
       await this.#skip(request, source, skipped)
       return true
     }
     const origin = originOf(request.url)
-    if (refusal instanceof CircuitOpenError) return this.#defer(task, refusal)
-    // After a redirect the site got a request. Without an end, it would get one again and again.
-    if (refusal instanceof WaitTooLongError) {
-      const isOwn = refusal.verdict.url === URL.parse(request.url)?.href
-      return isOwn && refusal.waitMs > 0 && this.#deferred.deferAgain(task, origin ?? '', refusal.waitMs)
+    if (error instanceof CircuitOpenError) {
+      // Without a refusal, it is the error of a handler's own request. Was that to the site of its page?
+      const isOfPage = refusal !== undefined || error.verdict.origin === origin
+      return isOfPage && this.#deferred.deferAgain(task, error.verdict.origin)
     }
-    // A handler's own request to the site of its page.
-    return error instanceof CircuitOpenError && error.verdict.origin === origin && this.#defer(task, error)
-  }
-
-  #defer(task: PoolTask, { verdict: { origin } }: CircuitOpenError): boolean {
-    return (
-      origin !== undefined && this.#deferred.deferAgain(task, origin, gatePort(this.#gate).circuitOf(origin).waitMs)
-    )
+    // After a redirect the site got a request. Without an end, it would get one again and again.
+    const isOwn = refusal instanceof WaitTooLongError && refusal.verdict.url === URL.parse(request.url)?.href
+    return isOwn && refusal.waitMs > 0 && this.#deferred.deferAgain(task, origin, refusal.waitMs)
   }
 
   /** To be called while nothing runs. Skips the requests of sites that rest, if nothing else has been left for long. */
@@ -74,17 +60,13 @@ export class RefusedRequests {
     }
     this.#onlyRestingSince ??= performance.now()
     if (performance.now() - this.#onlyRestingSince < this.#giveUpAfterMs) return
-    for (const tracked of this.#deferred.waiting) {
-      const { origin } = tracked.queue
-      const request = await this.#deferred.remove(tracked)
-      if (request === undefined) continue
-      const report = gatePort(this.#gate).circuitOf(origin)
+    for await (const { request, source, queue } of this.#deferred.takeAll()) {
+      const report = gatePort(this.#gate).circuitOf(queue.origin)
       const verdict = await this.#gate.robots.check(request.url)
       const refusal = new CircuitOpenError(verdict, report, report.retryAt)
       const skipped = { url: request.url, reason: 'filters' }
-      rememberRefusal(skipped, refusal)
-      this.#logRefusal(request.url, refusal)
-      await this.#skip(request, tracked.source, skipped)
+      reasons.set(skipped, { refusal })
+      await this.#skip(request, source, skipped)
     }
   }
 

@@ -12,17 +12,8 @@ export interface CrawledPage {
   readonly crawler: object
 }
 
-const gates = new WeakMap<object, PoliteGate>()
-
-/** Remembers the gate of a crawler. */
-export function rememberGate(crawler: object, gate: PoliteGate): void {
-  gates.set(crawler, gate)
-}
-
-/** Returns whether a crawler is polite. */
-export function hasGate(crawler: object): boolean {
-  return gates.has(crawler)
-}
+/** The gates of all polite crawlers. */
+export const gates: WeakMap<object, PoliteGate> = new WeakMap()
 
 /**
  * Returns what may be done with the page of a handler: whether the site lets the crawler index it,
