@@ -2,9 +2,9 @@
 // Random crawls on simulated time, with limits on all levels. Several origins share domains and
 // addresses. Requests are aborted at random times, the rules are fetched again, the pacer replies
 // late, fails or says wait, two gates share a pacer, some gates close early, and some have a jitter,
-// a budget or options for single sites. Some requests wait outside of the gate. Whatever happens, no gap is shorter than asked, no limit and
-// no budget is exceeded, the pacer gets the calls that `pacer.ts`
-// promises, every request settles, and nothing is left.
+// a budget or options for single sites. Some requests wait outside of the gate. Whatever happens, no
+// gap is shorter than asked, no limit and no budget is exceeded, the pacer gets the calls that
+// `pacer.ts` promises, every request settles, and nothing is left.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { seededIntegers } from '@politely/testkit/random-robots'

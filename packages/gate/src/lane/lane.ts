@@ -25,7 +25,7 @@
 // limits can't block each other.
 //
 // An outer request waits outside of the gate, in an outer queue. If it can't start now, it leaves the
-// line, and is told how long to wait: the pacer's `wait` says so, without a call of `estimate`. As long
+// line with the time to wait: the pacer's `wait` says it, without a call of `estimate`. As long
 // as an outer queue is attached, the lane keeps the ticket of that `wait`, and what it knows of the
 // pace, so that no outer request needs a call until then. When the last outer queue has left, the lane
 // leaves the pacer's own queue.

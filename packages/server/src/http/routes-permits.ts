@@ -61,7 +61,7 @@ export function closeSignal({ raw }: FastifyReply): AbortSignal {
   return gone.signal
 }
 
-/** Returns the fields that any answer has for a result. JSON leaves out those that are undefined. */
+/** Returns the fields of a result, as in any answer. JSON leaves out undefined fields. */
 export function answerOf(result: PermitResult): object {
   if (result.state === 'go') return { state: 'go', permit: result.permit }
   if (result.state === 'unknown') return result
