@@ -65,10 +65,15 @@ const MIN_SECRET_BYTES = 32
 const HOUR_MS = 3_600_000
 
 /** The options with their defaults. */
-export type CheckedOptions = Readonly<ReturnType<typeof checkedOptions>>
+export type CheckedOptions = {
+  readonly [Name in Exclude<keyof PolitelyServerOptions, 'secret' | 'tokens'>]-?: Exclude<
+    PolitelyServerOptions[Name],
+    undefined
+  >
+} & { readonly secret: Uint8Array | undefined; readonly tokens: string | undefined }
 
 /** @throws {OptionError} for an invalid or unknown option. */
-export function checkedOptions(options: PolitelyServerOptions) {
+export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
   assertOptions(options, EXAMPLE)
   assertKnown(options, SERVER_OPTIONS, {})
   const {
