@@ -152,11 +152,15 @@ export const emptyFrameCase: BrowserCase = {
   web: {
     '/robots.txt': { status: 200, body: 'User-agent: *\nDisallow: /private\nCrawl-delay: 60\n' },
     '/open': htmlPage(`<iframe></iframe><script>
-      const { contentDocument } = document.querySelector('iframe')
-      for (const path of ['/private/first', '/private/second', '/private/third']) {
-        const link = contentDocument.body.appendChild(contentDocument.createElement('a'))
-        link.href = path; link.onclick = () => { link.download = '' }; link.click()
-      }</script>`),
+      const download = ({ contentDocument }) => {
+        for (const path of ['/private/first', '/private/second', '/private/third']) {
+          const link = contentDocument.body.appendChild(contentDocument.createElement('a'))
+          link.href = path; link.onclick = () => { link.download = '' }; link.click()
+        }
+      }
+      download(document.querySelector('iframe'))
+      // At times the guard's script reaches the frame first, and switches the downloads off.
+      setInterval(() => download(document.body.appendChild(document.createElement('iframe'))), 2_000)</script>`),
   },
   run: async ({ sites, tab, at }) => {
     await tab.goto(at('/open'))
