@@ -20,25 +20,37 @@ type LevelEstimate = WaitEstimate & { readonly level: WaitLevel }
  * @returns A promise if the pacer replies with one.
  */
 export function estimateWait(
-  { pacer, pacing, concurrency, sharedLimits }: GateContext,
-  { lane, site, shared, pacing: { maxConcurrentPerKey, jitter } }: Route,
+  context: GateContext,
+  route: Route,
   ownLimits: PaceLimits,
   willReserve = false,
 ): WaitForecast | Promise<WaitForecast> {
+  const { pacer, pacing, sharedLimits } = context
+  const {
+    lane,
+    shared,
+    pacing: { jitter },
+  } = route
   const ahead = lane.waiting
   const limits = lengthened(ownLimits, 1 + jitter / 2) // for the requests ahead: half of the jitter on average
   const estimates = [atLevel(pacing.paceBy, pacer.estimate(lane.key, limits, lane.withoutSlot, willReserve))]
-  let full: WaitLevel | undefined = lane.underWay >= maxConcurrentPerKey ? pacing.paceBy : undefined
   for (const { level, key, limits } of shared) {
-    const limit = sharedLimits.get(key)
-    if (limit?.isFull) full ??= level
     if (limits.ownDelayMs > 0)
-      estimates.push(atLevel(level, pacer.estimate(key, limits, limit?.waiting ?? 0, willReserve)))
+      estimates.push(atLevel(level, pacer.estimate(key, limits, sharedLimits.get(key)?.waiting ?? 0, willReserve)))
   }
-  full ??= concurrency.fullLevel(site)
+  const full = fullLevel(context, route)
   return estimates.some(isPromise)
     ? Promise.all(estimates).then((found) => longestOf(found, full, ahead))
     : longestOf(estimates as LevelEstimate[], full, ahead)
+}
+
+/** Returns the level whose concurrency limit a request of this route would wait for now. */
+export function fullLevel(
+  { pacing, concurrency, sharedLimits }: GateContext,
+  { lane, site, shared, pacing: { maxConcurrentPerKey } }: Route,
+): WaitLevel | undefined {
+  if (lane.underWay >= maxConcurrentPerKey) return pacing.paceBy
+  return shared.find(({ key }) => sharedLimits.get(key)?.isFull)?.level ?? concurrency.fullLevel(site)
 }
 
 function atLevel(

@@ -36,11 +36,11 @@ import { LinkedList, type Site } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Admission } from '../pace/pacer.ts'
-import type { WaitCause, WaitLevel } from '../pace/wait-cause.ts'
+import type { WaitCause } from '../pace/wait-cause.ts'
 import type { LoggedWait } from '../report/gate-log.ts'
 import type { AllowedCheck } from '../robots/allowed-check.ts'
 import type { WaitingLane } from './concurrency-limit.ts'
-import { estimateWait, type WaitForecast } from './estimate.ts'
+import { estimateWait, fullLevel, type WaitForecast } from './estimate.ts'
 import type { GateContext } from './gate-context.ts'
 import { Grant } from './grant.ts'
 import { GrantedPermit } from './granted-permit.ts'
@@ -379,20 +379,17 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     outer.tell(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
   }
 
-  #waitBehind(ahead: number, { site, shared, pacing: { maxConcurrentPerKey } }: Route): WaitForecast {
-    const { concurrency, pacing, sharedLimits } = this.#context
-    let full: WaitLevel | undefined = this.underWay >= maxConcurrentPerKey ? pacing.paceBy : undefined
+  #waitBehind(ahead: number, route: Route): WaitForecast {
+    const full = fullLevel(this.#context, route)
     let waitMs = super.expectedWaitMs(ahead)
     let { delayCause } = this as PacedKey
     // The first request of the lane may be to another domain.
-    for (const { level, key } of shared) {
-      const limit = sharedLimits.get(key)
-      if (limit?.isFull) full ??= level
+    for (const { key } of route.shared) {
+      const limit = this.#context.sharedLimits.get(key)
       if (limit === undefined || limit.lineWaitMs <= waitMs) continue
       waitMs = limit.lineWaitMs
       delayCause = limit.delayCause
     }
-    full ??= concurrency.fullLevel(site)
     // A limit that is reached matters only when the delay is over.
     const cause: WaitCause = waitMs > 0 || full === undefined ? delayCause : { because: 'concurrency', level: full }
     return { ...cause, waitMs, ahead }
