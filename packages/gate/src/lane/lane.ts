@@ -48,7 +48,7 @@ import { withJitter } from './jitter.ts'
 import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
 import type { Route, RoutedLane } from './route.ts'
 import { NO_KEYS, type SharedKey, type SharedLimit } from './shared-limit.ts'
-import { WaitingRequest } from './waiting-request.ts'
+import { type LaneReply, WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
 const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
@@ -142,6 +142,11 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
    * start at once and the pacer replies at once. Otherwise returns a promise of the permit.
    */
   add(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | Promise<GrantedPermit> {
+    return this.tryAdd(route, check, call) as GrantedPermit | Promise<GrantedPermit> // it is no outer request
+  }
+
+  /** Like `add`, for an outer request: returns how long it has to wait if it can't start now. */
+  tryAdd(route: Route, check: AllowedCheck, call: EnterCall): LaneReply | Promise<LaneReply> {
     const permit = this.#startNow(route, check, call)
     if (permit !== undefined) return permit
     const request = new WaitingRequest(this.#context, route, check, call)
@@ -161,15 +166,6 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     const promise = request.result() ?? request.wait(ahead, this)
     if (!call.isOuter) this.#logWait(request, ahead)
     return promise
-  }
-
-  /** Like `add`, for an outer request: returns how long it has to wait if it can't start now. */
-  tryAdd(
-    route: Route,
-    check: AllowedCheck,
-    call: EnterCall,
-  ): GrantedPermit | WaitForecast | Promise<GrantedPermit | WaitForecast> {
-    return this.add(route, check, call)
   }
 
   /** An outer queue has requests for this lane, until `detach`. */
@@ -376,7 +372,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     // Other origins of this lane may have other visit times, or none.
     if (wait.because === 'visit-time') this.reset()
     // It asks again soon, also while another request is at step 4 to 6.
-    outer.tell(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
+    outer.reply(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
   }
 
   #waitBehind(ahead: number, route: Route): WaitForecast {
@@ -490,7 +486,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     this.#abandonAdmission(first)
     if (!this.#line.delete(first)) return false
     if (first.call.isOuter && circuits.refusalOf(first.check, circuit) === undefined)
-      first.tell({ ...RESTING, waitMs: circuits.reportOf(first.check.origin).waitMs || PROBE_MS, ahead: 0 })
+      first.reply({ ...RESTING, waitMs: circuits.reportOf(first.check.origin).waitMs || PROBE_MS, ahead: 0 })
     else circuits.hold(first, this, circuit)
     return false
   }
@@ -565,7 +561,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     this.#context.concurrency.start(grant)
     const { check, call, arrivedAt } = first
     const { circuit } = first.route.pacing
-    first.grant(new GrantedPermit(this.#context, grant, check, call, at - arrivedAt, waitedFor, circuit, first.probe))
+    first.reply(new GrantedPermit(this.#context, grant, check, call, at - arrivedAt, waitedFor, circuit, first.probe))
     if (this.#context.budgets?.take(this.key)) this.#refuseOverBudget()
   }
 

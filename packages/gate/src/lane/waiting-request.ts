@@ -43,10 +43,13 @@ import type { GateContext } from './gate-context.ts'
 import type { GrantedPermit } from './granted-permit.ts'
 import type { Route } from './route.ts'
 
+/** What a request gets from its lane: its permit, or an outer request the time to wait. */
+export type LaneReply = GrantedPermit | WaitForecast
+
 /** The promise that `enter` awaits. */
 interface Waiting {
   readonly name: 'waiting'
-  readonly resolve: (permit: GrantedPermit) => void
+  readonly resolve: (reply: LaneReply) => void
   readonly reject: (error: unknown) => void
   removeAbortListener: (() => void) | undefined
   /** Fires when the request has waited too long. */
@@ -65,7 +68,7 @@ interface OwnLane {
 type State =
   | { readonly name: 'arriving' }
   | Waiting
-  | { readonly name: 'granted' | 'told'; readonly permit: GrantedPermit }
+  | { readonly name: 'replied'; readonly reply: LaneReply }
   | { readonly name: 'rejected'; readonly error: unknown }
 
 /**
@@ -129,27 +132,33 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     return this.#state.name === 'waiting'
   }
 
-  /** The permit, or a promise that rejects with the error. Undefined if the request has neither. */
-  result(): GrantedPermit | Promise<never> | undefined {
-    if ('permit' in this.#state) return this.#state.permit
+  /** The reply, or a promise that rejects with the error. Undefined if the request has neither. */
+  result(): LaneReply | Promise<never> | undefined {
+    if (this.#state.name === 'replied') return this.#state.reply
     return this.#state.name === 'rejected' ? Promise.reject(this.#state.error) : undefined
   }
 
   /**
-   * Returns a promise of the permit.
+   * Returns a promise of the reply.
    * @param ahead How many requests were in the lane before.
    * @param lane The request leaves it when the caller's signal is aborted, or when it has waited
    * too long.
    */
-  wait(ahead: number, lane: OwnLane): Promise<GrantedPermit> {
-    const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
+  wait(ahead: number, lane: OwnLane): Promise<LaneReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<LaneReply>()
     const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
     this.#state = waiting
     const { signal, isOuter } = this.call
     if (channels.wait.hasSubscribers && !isOuter) {
       this.#inOwnContext = AsyncLocalStorage.snapshot()
       const { because, level } = lane.heldBy ?? {}
-      channels.wait.publish({ ...this.#messageFields(), because, level, ahead, ended: promise })
+      channels.wait.publish({
+        ...this.#messageFields(),
+        because,
+        level,
+        ahead,
+        ended: promise as Promise<GrantedPermit>,
+      })
     }
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
@@ -230,22 +239,14 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     return this.#inOwnContext === undefined ? check() : this.#inOwnContext(check)
   }
 
-  grant(permit: GrantedPermit): void {
-    this.#enter('granted', permit)
-  }
-
-  /** An outer request does not start now. `Lane.tryAdd` returns the wait. */
-  tell(wait: WaitForecast): void {
-    this.#enter('told', wait as unknown as GrantedPermit)
-  }
-
-  #enter(name: 'granted' | 'told', permit: GrantedPermit): void {
+  /** Gives the request its permit, or tells an outer request how long to wait. */
+  reply(reply: LaneReply): void {
     const before = this.#state
-    this.#state = { name, permit }
+    this.#state = { name: 'replied', reply }
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
     clearTimeout(before.timer)
-    before.resolve(permit)
+    before.resolve(reply)
   }
 
   fail(error: unknown): void {
