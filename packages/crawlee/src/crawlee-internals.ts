@@ -188,7 +188,7 @@ export function gatePort(crawler: AnyCrawler): CrawleeInternals {
   return internals
 }
 
-/** Returns the links that `enqueueLinks` gets, without those that are invalid. */
+/** Returns the valid links that `enqueueLinks` gets. */
 export function urlsOf({ urls, baseUrl }: LinkOptions): readonly URL[] {
   return urls.flatMap((link) => URL.parse(typeof link === 'string' ? link : link.url, baseUrl) ?? [])
 }

@@ -243,7 +243,7 @@ export class DeferredRequests {
     return queues.length > 0 && queues.every(({ origin }) => this.#port.circuitOf(origin).state !== 'closed')
   }
 
-  /** Takes out the deferred requests, one after another. Leaves out those that another crawler has handled. */
+  /** Takes out the deferred requests, one after another. Leaves out requests that another crawler has handled. */
   async *takeAll(): AsyncGenerator<TrackedRequest> {
     for (const tracked of [...this.#queues.all].flatMap(({ requests }) => [...requests])) {
       if (!isDeferred(tracked)) continue

@@ -103,7 +103,7 @@ function ownRisk({ code, after }: Fix): string | undefined {
  */
 type FixKind = 'remove' | 'respell' | 'reencode' | 'revive' | 'reread' | 'rename' | 'none'
 
-/** The fixes. A finding that says what to write instead needs a row; without a row there is no fix. */
+/** The fixes. A finding that says what to write instead needs a row. Other findings get a fix only with a row. */
 const FIXES: Readonly<Record<CodeWithText, FixKind> & Partial<Record<FindingCode, FixKind>>> = {
   'duplicate-rule': 'remove',
   'duplicate-name': 'remove',

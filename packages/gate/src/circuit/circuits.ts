@@ -2,7 +2,7 @@
 //
 // The keeper decides: the caller's pacer, if it has methods for circuits, or else `LocalCircuits`.
 // This class asks it before a request starts (`admit`) and tells it how the request ended (`settle`).
-// `LocalCircuits` has the one record of each origin with failures. If the caller's pacer is the
+// `LocalCircuits` has a single record of each origin with failures. If the caller's pacer is the
 // keeper, that record is what its last reply said. The requests of an open circuit rest in a
 // `RestingLine`.
 import type { Access, PageOutcomeReason } from '@politely/core'

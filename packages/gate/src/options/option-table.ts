@@ -41,7 +41,7 @@ interface OtherTypes {
 type Name = keyof PacingOptions
 type Written<K extends Name> = NonNullable<PacingOptions[K]>
 
-/** The checked options, with defaults applied. `Infinity` is no limit, or never. */
+/** The checked options, with defaults applied. `Infinity` means never, or that there's no limit. */
 export type CheckedOptions = {
   readonly [K in Name]: K extends keyof OtherTypes ? OtherTypes[K] : Written<K>
 }
