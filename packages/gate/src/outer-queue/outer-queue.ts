@@ -26,7 +26,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Fifo, MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { type GatePort, gatePort, type OuterLane, type PoliteGate } from '../gate.ts'
 import type { WaitForecast } from '../lane/estimate.ts'
-import type { Permit } from '../permit/permit.ts'
+import type { GrantedPermit } from '../lane/granted-permit.ts'
 import type { GateMessages } from '../report/events.ts'
 import { Heap } from './heap.ts'
 
@@ -111,7 +111,11 @@ export class OuterQueue<L extends OuterLine> {
    * line is `idle` again, or becomes ready by itself. Rejects with the gate's refusal of the URL.
    * @param keep Puts the URL back if it can't enter, before the line may be ready again.
    */
-  async enter(line: L, { item: { url }, redirectedFrom }: OuterUrl, keep: () => void): Promise<Permit | undefined> {
+  async enter(
+    line: L,
+    { item: { url }, redirectedFrom }: OuterUrl,
+    keep: () => void,
+  ): Promise<GrantedPermit | undefined> {
     line.state = 'entering'
     this.ready.delete(line)
     try {
