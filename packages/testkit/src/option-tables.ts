@@ -532,12 +532,18 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'siteQueue',
-    text: 'For `siteQueue(source, { … })` of `@politely/gate/site-queue`.',
+    text: 'For `siteQueue(source, { … })` of `@politely/gate/site-queue`; `source` may be left out.',
     options: [
       {
         from: 'gate',
         type: 'SiteQueueOptions',
-        at: { maxHeld: 'scale.md#memory', spill: 'scale.md#memory', '*': 'scale.md#one-process-many-sites' },
+        at: {
+          maxHeld: 'scale.md#memory',
+          spill: 'scale.md#memory',
+          maxSeen: 'scale.md#links-of-a-page',
+          seen: 'scale.md#links-of-a-page',
+          '*': 'scale.md#one-process-many-sites',
+        },
       },
     ],
   },
