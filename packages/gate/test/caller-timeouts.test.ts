@@ -1,18 +1,25 @@
 // `callerTimeouts`: whether a timeout in the signal of a call counts the wait.
-import { getEventListeners } from 'node:events'
+import { getEventListeners, once } from 'node:events'
+import { Agent, get } from 'node:http'
+import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { forgetQueueTimeout } from '../src/adapter/queue-timeout.ts'
 import {
   type PacingOptions,
+  type PoliteGate,
   type PolitelyOptions,
+  politeHttpAgent,
   politely,
   type RepeatOptions,
+  resolveGate,
   type TimeoutOptions,
 } from '../src/index.ts'
+import { politeAgent } from '../src/undici/index.ts'
 import { kits } from './kits.ts'
 import { simulate } from './simulation.ts'
 import { Site, until } from './site.ts'
 
+const CODE = 'POLITELY_TIMEOUT_IN_QUEUE'
 const timedOut = () => new DOMException('the caller has no more time', 'TimeoutError')
 
 const warnings = () =>
@@ -92,7 +99,7 @@ test('a timeout that fires during the wait ends the request as long after its se
 test('a timeout that fires while the request is under way leaves it what it has waited', async () => {
   const { call, ends, advance } = await crawl({}, { '/2': {} })
   call('/1')
-  call('/2', 7_000) // it is sent after 5 seconds
+  call('/2', 7_000, Object.assign(new Error('of ofetch'), { name: 'TimeoutError' })) // it is sent after 5 seconds
   await advance(11_999)
   expect(ends['/2']).toBeUndefined()
   await advance(1)
@@ -139,14 +146,15 @@ test('an abort with another reason ends the call at once, wherever it is', async
   const { call, ends, sent, advance } = await crawl({}, { '/1': {} })
   call('/1', 2_000, 'stopped under way')
   call('/2', 2_000, new DOMException('stopped while it waits', 'AbortError'))
-  call('/3', 2_000, Object.assign(new Error('not of the platform'), { name: 'TimeoutError' }))
+  call('/3', 2_000, Object.assign(new Error('a timer of the client'), { code: 'ETIMEDOUT' }))
   await advance(2_000)
   expect(ends).toEqual({
     '/1': [2_000, 'stopped under way'],
     '/2': [2_000, expect.objectContaining({ name: 'AbortError', waitedMs: 2_000 })],
-    '/3': [2_000, expect.objectContaining({ message: 'not of the platform' })],
+    '/3': [2_000, expect.objectContaining({ code: 'ETIMEDOUT' })],
   })
   expect(sent).toEqual([['/1', 0]])
+  expect(warnings()).toEqual([[CODE, expect.stringContaining('write politely(fetch, { requestTimeoutMs })')]])
 })
 
 describe.each(kits)('politely($name, { callerTimeouts: "from-sending" })', ({ fetch, Request }) => {
@@ -207,7 +215,7 @@ describe.each(kits)('politely($name, { callerTimeouts: "from-sending" })', ({ fe
   })
 })
 
-describe('POLITELY_TIMEOUT_IN_QUEUE', () => {
+describe(CODE, () => {
   const REMEDY = "write politely(fetch, { callerTimeouts: 'from-sending' })"
 
   test('says what a request waited for that its own timeout ended, once', async () => {
@@ -220,11 +228,35 @@ describe('POLITELY_TIMEOUT_IN_QUEUE', () => {
     await Promise.allSettled(calls)
     expect(warnings()).toEqual([
       [
-        'POLITELY_TIMEOUT_IN_QUEUE',
+        CODE,
         expect.stringMatching(/a\.test:\d+\/[23] had waited 2 s \(crawl-delay, origin\) when its own timeout ended it/),
       ],
     ])
     expect(warnings()[0]?.[1]).toContain(REMEDY)
+  })
+
+  test.each<[client: string, get: (url: string, gate: PoliteGate, signal: AbortSignal) => Promise<unknown>]>([
+    ['politeAgent', (url, gate, signal) => undici.request(url, { dispatcher: politeAgent({ gate }), signal })],
+    [
+      'politeHttpAgent',
+      (url, gate, signal) => once(get(url, { agent: politeHttpAgent(new Agent(), gate), signal }), 'response'),
+    ],
+  ])('says what to do with %s, which sends the request itself', async (_, request) => {
+    const site = await Site.open()
+    const { gate, close } = resolveGate({ userAgent: 'ExampleBot/1.0', minDelayMs: 60_000 })
+    onTestFinished(async () => {
+      await close()
+      await site.close()
+    })
+    const first = await gate.enter(`${site.origin}/1`)
+    first.release()
+    const controller = new AbortController()
+    const call = request(`${site.origin}/2`, gate, controller.signal)
+    await until(() => gate.gauges.waiting === 1)
+    controller.abort(timedOut())
+    await expect(call).rejects.toThrow()
+    const text = /\/2 had waited .+ \(own-delay, origin\).+: raise its timeout, limit the wait with maxWaitMs/
+    expect(warnings()).toEqual([[CODE, expect.stringMatching(text)]])
   })
 
   test('knows a wait for robots.txt, and no other abort', async () => {
@@ -242,6 +274,6 @@ describe('POLITELY_TIMEOUT_IN_QUEUE', () => {
       await expect(call).rejects.toBe(reason)
     }
     await politeFetch(`${site.origin}/page`, { signal: AbortSignal.abort(timedOut()) }).catch(() => undefined)
-    expect(warnings()).toEqual([['POLITELY_TIMEOUT_IN_QUEUE', expect.stringContaining('(robots.txt) when its own')]])
+    expect(warnings()).toEqual([[CODE, expect.stringContaining('(robots.txt) when its own')]])
   })
 })

@@ -206,6 +206,7 @@ export const optionTables: readonly OptionTable[] = [
           deferBeyondMs: 'crawlee.md#what-waits-and-where',
           giveUpAfterMs: 'crawlee.md#sites-that-are-down',
           pageRequests: 'crawlee.md#browsers',
+          callerTimeouts: 'waiting.md#timeouts-in-existing-code',
           robotsTags: 'crawlee.md#what-may-be-done-with-a-page',
         },
       },

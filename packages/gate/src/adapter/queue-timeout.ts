@@ -10,6 +10,10 @@ import { causeText } from '../report/errors.ts'
 export const CLIENT_COUNTS =
   "its HTTP client counts the wait: raise its timeout, limit the wait with maxWaitMs instead, or send the request through politely(fetch, { callerTimeouts: 'from-sending' })"
 
+/** The same for a fetch, if the client has aborted with another reason than a signal with a timeout. */
+const OWN_TIMER =
+  'its HTTP client has a timer, which counts the wait: switch it off, and write politely(fetch, { requestTimeoutMs })'
+
 let hasWarned = false
 /** The signals of calls whose timeout is meant to count the wait. */
 const meant = new WeakSet<AbortSignal>()
@@ -42,19 +46,18 @@ interface EndedWait {
 /** Emits a process warning if the wait ended by a timeout. Once for the process. */
 export function warnOfQueueTimeout(ended: EndedWait): void {
   const { url, signal, error, sinceMs, waitedFor = 'robots.txt', remedy } = ended
-  if (hasWarned || !signal.aborted || meant.has(signal) || !isTimeoutOfClient(signal.reason)) return
+  if (hasWarned || !signal.aborted || meant.has(signal)) return
+  const { code, cause } = Object(signal.reason) as { readonly code?: unknown; readonly cause?: unknown }
+  const isOfClient = code === 'ETIMEDOUT' || code === 'ECONNABORTED' // axios
+  // node:http wraps the reason of a signal.
+  if (!isOfClient && !isTimeout(signal.reason) && !isTimeout(cause)) return
   hasWarned = true
   const wait = abortedWaitOf(error, signal)
-  const cause = wait === undefined ? waitedFor : causeText(wait.waitedFor, wait.waitedLevel)
+  const held = wait === undefined ? waitedFor : causeText(wait.waitedFor, wait.waitedLevel)
+  const waited = durationText(wait?.waitedMs ?? sinceMs)
+  const advice = isOfClient && remedy !== CLIENT_COUNTS ? OWN_TIMER : remedy
   process.emitWarning(
-    `${escapeControls(withoutCredentials(url))} had waited ${durationText(wait?.waitedMs ?? sinceMs)} (${cause}) when its own timeout ended it, so it was not sent; ${remedy}`,
+    `${escapeControls(withoutCredentials(url))} had waited ${waited} (${held}) when its own timeout ended it, so it was not sent; ${advice}`,
     { type: 'PolitelyWarning', code: 'POLITELY_TIMEOUT_IN_QUEUE' },
   )
-}
-
-/** node:http wraps the reason of a signal, and some of its clients have timers and errors of their own. */
-function isTimeoutOfClient(reason: unknown): boolean {
-  if (isTimeout(reason)) return true
-  const { name, code, cause } = Object(reason) as { readonly [field in 'name' | 'code' | 'cause']?: unknown }
-  return name === 'TimeoutError' || code === 'ETIMEDOUT' || code === 'ECONNABORTED' || isTimeout(cause)
 }

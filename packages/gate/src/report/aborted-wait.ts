@@ -60,7 +60,7 @@ const waits = new WeakMap<AbortSignal, AbortedWait>()
  */
 export function abortedWait(signal: AbortSignal, wait: AbortedWait): unknown {
   const { reason } = signal
-  if (isPlatformError(reason, 'AbortError', 'TimeoutError')) return new AbortedWaitError(reason, wait)
+  if (isPlatformReason(reason)) return new AbortedWaitError(reason, wait)
   waits.set(signal, wait)
   return reason
 }
@@ -70,14 +70,13 @@ export function abortedWaitOf(error: unknown, signal: AbortSignal): AbortedWait 
   return error instanceof AbortedWaitError ? error : waits.get(signal)
 }
 
-/** Whether a signal with this reason was aborted by its timeout. */
+/** Whether a signal with this reason was aborted by a timeout. ofetch, for example, gives an error of its own this name. */
 export function isTimeout(reason: unknown): boolean {
-  return isPlatformError(reason, 'TimeoutError')
+  return (Object(reason) as { readonly name?: unknown }).name === 'TimeoutError'
 }
 
 /** Not by `instanceof`: some test runners give each file its own `DOMException`. */
-function isPlatformError(reason: unknown, ...names: readonly string[]): reason is DOMException {
-  return (
-    Object.prototype.toString.call(reason) === '[object DOMException]' && names.includes((reason as DOMException).name)
-  )
+function isPlatformReason(reason: unknown): reason is DOMException {
+  if (Object.prototype.toString.call(reason) !== '[object DOMException]') return false
+  return isTimeout(reason) || (reason as DOMException).name === 'AbortError'
 }
