@@ -173,7 +173,11 @@ export const optionTables: readonly OptionTable[] = [
     options: [
       { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
       { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
-      { from: 'gate', type: 'TimeoutOptions', at: { requestTimeoutMs: 'production.md#time-limits' } },
+      {
+        from: 'gate',
+        type: 'TimeoutOptions',
+        at: { requestTimeoutMs: 'production.md#time-limits', callerTimeouts: 'waiting.md#timeouts-in-existing-code' },
+      },
       { from: 'gate', type: 'RepeatOptions', at: { retry: 'production.md#retries' } },
       { from: 'gate', type: 'CacheOptions', at: { cache: 'page-cache.md' } },
       { from: 'gate', type: 'RetryOptions', prefix: 'retry.', at: { '*': 'production.md#retries' } },
@@ -202,6 +206,7 @@ export const optionTables: readonly OptionTable[] = [
           deferBeyondMs: 'crawlee.md#what-waits-and-where',
           giveUpAfterMs: 'crawlee.md#sites-that-are-down',
           pageRequests: 'crawlee.md#browsers',
+          callerTimeouts: 'waiting.md#timeouts-in-existing-code',
           robotsTags: 'crawlee.md#what-may-be-done-with-a-page',
         },
       },
