@@ -67,6 +67,7 @@ const FOLDERS = {
     access: ['url', 'http', 'foreign-format.ts'],
     pace: ['url', 'http'],
     page: ['http', 'access', 'pace', 'runtime'],
+    small: ['parse', 'match', 'url', 'robots.ts'],
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
     review: ['lint', 'parse', 'match', 'url'],
     revisit: ['page'],
