@@ -270,6 +270,15 @@ describe('the end', () => {
     expect(emitted).not.toHaveBeenCalled()
   })
 
+  test.each(['for await', 'next'])('comes without done and add, if the request is awaited: %s', async (how) => {
+    const { gate, site } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
+    const queue = siteQueue([site.at('a.test', '/1'), site.at('a.test', '/2')], { gate })
+    const request = async (url: string) => (await gate.enter(url)).release()
+    if (how === 'for await') for await (const { url } of queue) await request(url)
+    else for (let next = await queue.next(); !next.done; next = await queue.next()) await request(next.value.url)
+    expect(gate.gauges).toMatchObject({ underWay: 0, yielded: 0 })
+  })
+
   test('add throws after it, and does nothing after a break', async () => {
     const { gate, site } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
     const url = site.at('a.test', '/')
