@@ -16,8 +16,8 @@
 // requests to its site, such as the redirects of the URL before.
 //
 // A consumer may `add` the links of a page. So while a yielded URL is not done, the queue waits, even
-// if it holds no URL. A loop that adds nothing may never call `done`: its URL counts as done if the
-// loop asks for the next one after the request for this one.
+// if it holds no URL. A loop that adds nothing may never call `done`: its URL counts as done when the
+// loop asks for another URL, if the request for this URL has ended.
 import { escapeControls, OptionError } from '@politely/core'
 import {
   abortSignal,
@@ -216,7 +216,7 @@ interface Loop {
 
 type Result<T extends SiteQueueInput> = IteratorResult<SiteQueueItem<T>, undefined>
 interface Consumer<T extends SiteQueueInput> extends PromiseWithResolvers<Result<T>> {
-  readonly loop: Loop | undefined
+  loop?: Loop | undefined
 }
 
 const OVER = { done: true, value: undefined } as const
@@ -285,7 +285,8 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     this.#leave(loop)
     if (this.#error !== undefined) return Promise.reject(this.#error.error)
     if (this.#ending.signal.aborted) return Promise.resolve(OVER)
-    const consumer: Consumer<T> = { ...Promise.withResolvers<Result<T>>(), loop }
+    const consumer: Consumer<T> = Promise.withResolvers<Result<T>>()
+    consumer.loop = loop
     this.#consumers.add(consumer)
     this.#advance()
     return consumer.promise
