@@ -206,6 +206,7 @@ describe('the set of seen URLs', () => {
   })
 
   test('has the URLs of the source: those that are read later are yielded once too', async () => {
+    vi.spyOn(process, 'emitWarning').mockReturnValue() // it holds one URL, and says that others wait
     const simulation = await simulate({ 'a.test': '' })
     const urls = ['/', '/1', '/2'].map((path) => simulation.site.at('a.test', path))
     const queue = siteQueue(urls, { gate: simulation.gate, maxHeld: 1 })
