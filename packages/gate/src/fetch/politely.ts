@@ -75,9 +75,9 @@ export interface TimeoutOptions {
    * under way, from its sending to the end of its response body. The waits for robots.txt, for the slot
    * of each hop and for each attempt of `retry` do not count; `maxWaitMs` limits the wait.
    *
-   * Politely learns the length of the timeout when the signal aborts with a `TimeoutError`
-   * (`DOMException`), as that of `AbortSignal.timeout` does: it is the time since the call. For an
-   * abort with another reason, the call ends at once. The given fetch must obey the option `signal`.
+   * The length of the timeout is the time from the call to the abort, if the reason of the signal is
+   * named `TimeoutError`, as with `AbortSignal.timeout`. An abort with another reason ends the call at
+   * once. The given fetch must obey the option `signal`.
    *
    * @default 'from-call'
    */
