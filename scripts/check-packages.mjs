@@ -6,11 +6,12 @@
 //   npm run runtimes     only the last part, of which it writes the tables of docs/runtimes.md
 
 import { execFile } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { examplesOf, runExample, startExampleSite } from '../packages/testkit/src/examples.ts'
 import { findBrowser } from '../packages/testkit/src/parts.ts'
 import { noPostgres } from '../packages/testkit/src/servers/postgres.ts'
@@ -41,6 +42,9 @@ const MAX_UNPACKED_BYTES = 1_600_000
 const MAX_INSTALLED_BYTES = 7.5 * 2 ** 20
 const BLOCK_BYTES = 4096
 
+/** What `parseRobots` of an entry adds to a web page, bundled by esbuild and compressed with gzip. */
+const MAX_BUNDLE_BYTES = { '@politely/core': 17_300, '@politely/core/match': 7_600 }
+
 const problems = []
 const folder = mkdtempSync(join(tmpdir(), 'politely-packages-'))
 const site = await startExampleSite()
@@ -51,6 +55,7 @@ try {
     const installed = installedBytes('politely', join(app, 'index.js'))
     if (installed > MAX_INSTALLED_BYTES)
       problems.push(`npm install politely: ${installed} bytes, at most ${MAX_INSTALLED_BYTES}`)
+    await step('bundled by esbuild', () => checkBundles(app))
     await step('linted by publint and attw', () => eachInParallel(tarballs, lint))
     await step('examples of READMEs run', () => runExamples(app))
     await step('started on an old Node', async () => problems.push(...(await oldNodeProblems(app, tarballs))))
@@ -110,6 +115,17 @@ function installedBytes(name, importer, seen = new Set()) {
     (sum, dependency) => sum + installedBytes(dependency, manifest, seen),
     own * BLOCK_BYTES,
   )
+}
+
+async function checkBundles(app) {
+  for (const [entry, max] of Object.entries(MAX_BUNDLE_BYTES)) {
+    const file = join(app, 'web-page.js')
+    writeFileSync(file, `export { parseRobots } from '${entry}'`)
+    const esbuild = join(app, 'node_modules', '.bin', 'esbuild')
+    const { stdout } = await run(esbuild, [file, '--bundle', '--minify', '--format=esm', '--log-level=error'])
+    const { length } = gzipSync(stdout, { level: 9 })
+    if (length > max) problems.push(`parseRobots of ${entry}: ${length} bytes in a bundle, at most ${max}`)
+  }
 }
 
 async function lint({ tarball, manifest }) {
