@@ -10,7 +10,7 @@ declare class URL {
   username: string
   password: string
   hash: string
-  /** Missing in Node before 22.1. */
+  /** Missing in Node 22.0. */
   static parse?(url: string, base?: string): URL | null
   static canParse(url: string, base?: string): boolean
 }

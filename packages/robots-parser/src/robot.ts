@@ -44,7 +44,7 @@ const UNUSED_NAME = 'politely-unused-name'
 /** The base of URLs without a host. No host has this name (RFC 2606 §2). */
 const WITHOUT_HOST = 'http://without-host.invalid/'
 
-/** `URL.parse` would do, but Node 20 doesn't have it. */
+/** `URL.parse` would do, but Node 22.0 doesn't have it. */
 function resolve(url: string): URL | undefined {
   return URL.canParse(url, WITHOUT_HOST) ? new URL(url, WITHOUT_HOST) : undefined
 }
