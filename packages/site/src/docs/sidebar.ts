@@ -42,6 +42,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [page: string,
   ],
   'Run a crawler': [
     ['testing', 'Testing'],
+    'jest',
     'recipes',
     'production',
     'troubleshooting',
