@@ -15,7 +15,7 @@ import type { PoliteGate } from '../gate.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
 import type { Init } from './fetch-input.ts'
 import type { FetchLike } from './fetch-response.ts'
-import { warnOfRetries } from './misplaced-options.ts'
+import { assertNoDispatchers, warnOfRetries } from './misplaced-options.ts'
 import { checkedCache, type ResponseCache } from './page-cache.ts'
 import { fetchPage } from './page-call.ts'
 import type { PoliteSender, RateLimitAnswer } from './page-exchange.ts'
@@ -161,6 +161,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const counting = oneOf('callerTimeouts', callerTimeouts, ['from-call', 'from-sending'])
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
   const timeoutMs = checkedTimeout(requestTimeoutMs)
+  if ('dispatcher' in others) assertNoDispatchers(others.dispatcher)
   const { gate, close } = resolveGate(others, OWN_OPTIONS, {}, pagesFetch)
   if ('retries' in others && !('retry' in options)) warnOfRetries(others.retries)
   const polite: PoliteSender = {
