@@ -8,18 +8,19 @@ import { parseArgs } from 'node:util'
 import { count, reportJson, reportText, type Sites, startSites } from './sites.ts'
 
 const USAGE = `usage: node examples/traps [--run COMMAND] [--idle SECONDS] [--delay SECONDS] [--port NUMBER]
-                           [--token NAME] [--json]
+                           [--token NAME] [--json] [--help]
 
   --run COMMAND    Run this crawler in a shell, and report when it ends. START_URL is a page with links to
                    all traps; START_URLS are the first pages of all traps, separated by spaces.
-  --idle SECONDS   Report when this long no request has come. Default: at Ctrl-C.
+  --idle SECONDS   Report when no request has come for this long. Default: report at Ctrl-C.
   --delay SECONDS  What Crawl-delay and Retry-After ask for, a whole number. Default: 2.
-  --port NUMBER    The port of the start page; the traps have the next ones. Default: free ports.
+  --port NUMBER    The port of the start page; the traps use the ports after it. Default: free ports.
   --token NAME     The crawler's product token, for the groups of robots.txt that name it. Default: what
                    its User-Agent header begins with.
   --json           Print the report as JSON.
+  --help           Print this text.
 
-Exit code 0: it fell into no trap. Exit code 1: it fell into one, missed allowed pages, or reached none.
+Exit code 1: it fell into a trap, missed allowed pages, or passed no trap. Exit code 0: otherwise.
 `
 
 process.exitCode = await main()
@@ -30,7 +31,11 @@ async function main(): Promise<number> {
     console.error(`${options}\n${USAGE}`)
     return 2
   }
-  const { run, idleMs, json, ...rest } = options
+  const { help, run, idleMs, json, ...rest } = options
+  if (help) {
+    process.stdout.write(USAGE)
+    return 0
+  }
   const sites = await startSites(rest)
   console.error(`start: ${sites.start}\nreport: ${sites.start}report`)
   if (run !== undefined) console.error(`The crawler ended with status ${await runCrawler(run, sites)}.`)
@@ -45,13 +50,15 @@ async function main(): Promise<number> {
 function readOptions() {
   try {
     const text = { type: 'string' } as const
-    const options = { run: text, idle: text, delay: text, port: text, token: text, json: { type: 'boolean' } } as const
+    const flag = { type: 'boolean' } as const
+    const options = { run: text, idle: text, delay: text, port: text, token: text, json: flag, help: flag }
     const { values } = parseArgs({ options })
     return {
+      help: values.help ?? false,
       run: values.run,
       idleMs: wholeNumber('idle', values.idle, 1) * 1000,
       delayMs: wholeNumber('delay', values.delay ?? '2', 1) * 1000,
-      port: wholeNumber('port', values.port ?? '0', 0),
+      port: wholeNumber('port', values.port ?? '0', 0, 65_500),
       token: values.token,
       json: values.json ?? false,
     }
@@ -60,10 +67,10 @@ function readOptions() {
   }
 }
 
-function wholeNumber(name: string, value: string | undefined, least: number): number {
+function wholeNumber(name: string, value: string | undefined, least: number, most = 86_400): number {
   if (value === undefined) return Infinity
-  if (/^\d+$/.test(value) && Number(value) >= least) return Number(value)
-  throw new RangeError(`--${name}: ${value} is out of range; expected a whole number from ${least}, such as 5`)
+  if (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value)
+  throw new RangeError(`--${name}: ${value} is out of range; expected a whole number from ${least} to ${most}`)
 }
 
 /** Runs the crawler with the output on stderr, since stdout has the report. Returns its exit status. */
@@ -77,7 +84,7 @@ function runCrawler(command: string, { start, urls }: Sites): Promise<number> {
   })
 }
 
-/** Waits for Ctrl-C, or until no request has come for `idleMs` after the first one. */
+/** Waits for Ctrl-C, or until the sites had no request for `idleMs`, after at least one. */
 async function waitForCrawler(sites: Sites, idleMs: number): Promise<void> {
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve).once('SIGTERM', resolve)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { type Answer, type Judgement, judge, links, type Request, type Trap, traps } from './traps.ts'
 
 export interface SitesOptions {
-  /** The port of the start. The traps have the next ones. Default 0: any free ports. */
+  /** The port of the start. The other sites use the ports after it. Default 0: any free ports. */
   readonly port?: number
   /** What Crawl-delay and Retry-After ask for. */
   readonly delayMs: number
@@ -18,7 +18,7 @@ export interface Sites {
   readonly start: string
   /** The first page of each trap. */
   readonly urls: readonly string[]
-  /** When the last request came, by `Date.now`. Undefined if none came. */
+  /** When a trap got its last request, by `Date.now`. */
   lastRequestAt(): number | undefined
   report(): Report
   close(): void
@@ -35,9 +35,7 @@ export async function startSites({ port = 0, delayMs, token }: SitesOptions): Pr
 
   async function listen(answerTo: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
     const server = createServer((request, response) => {
-      lastAt = Date.now()
-      const sent = productToken(request.headers['user-agent'])
-      if (sent) tokens.add(sent)
+      for (const token of productTokens(request.headers['user-agent'])) tokens.add(token)
       answerTo(request, response)
     })
     servers.push(server)
@@ -50,7 +48,8 @@ export async function startSites({ port = 0, delayMs, token }: SitesOptions): Pr
   function note(request: IncomingMessage, response: ServerResponse, name: string): readonly Request[] {
     const log = logs.get(name) ?? []
     const { method = '', url: path = '', headers } = request
-    const at = Date.now() - startedAt
+    lastAt = Date.now()
+    const at = lastAt - startedAt
     const noted: Request = { at, method, path, userAgent: headers['user-agent'] ?? '', status: 0, end: Infinity }
     const before = log.slice()
     log.push(noted)
@@ -69,7 +68,8 @@ export async function startSites({ port = 0, delayMs, token }: SitesOptions): Pr
   const start = await listen(({ url, headers }, response) => {
     if (url === '/robots.txt') send(response, 'User-agent: *\nDisallow: /report\n')
     else if (url !== '/report') send(response, url === '/' ? links(urls.map((site) => `${site}/`)) : { status: 404 })
-    else if (headers.accept?.includes('json')) send(response, jsonAnswer(report()))
+    else if (headers.accept?.includes('json'))
+      send(response, { headers: { 'content-type': 'application/json' }, body: reportJson(report()) })
     else send(response, { headers: { 'content-type': 'text/plain; charset=utf-8' }, body: reportText(report()) })
   })
   const elsewhere = await listen((request, response) => {
@@ -134,10 +134,6 @@ export function reportJson(report: Report): string {
   return `${JSON.stringify({ version: 1, fell: count(report, 'fell'), missed: count(report, 'missed'), traps: report }, null, 2)}\n`
 }
 
-function jsonAnswer(report: Report): Answer {
-  return { headers: { 'content-type': 'application/json' }, body: reportJson(report) }
-}
-
 /** The first page of a trap links to all its pages. */
 function page({ open = [], closed = [] }: Trap, path: string): Answer {
   return path === '/' ? links([...open, ...closed]) : `<p>This is ${path.replace(/[<&]/g, '')}.`
@@ -162,7 +158,11 @@ function send(response: ServerResponse, answer: Answer): void {
   response.once('close', () => clearTimeout(timer))
 }
 
-/** `ExampleBot` of `ExampleBot/1.0 (+https://…)`, and of `Mozilla/5.0 (compatible; ExampleBot/1.0)`. */
-function productToken(userAgent = ''): string | undefined {
-  return (/compatible; *([A-Za-z_-]+)/.exec(userAgent) ?? /^([A-Za-z_-]+)/.exec(userAgent))?.[1]
+/**
+ * Returns `ExampleBot` for `ExampleBot/1.0 (+https://…)` and for `Mozilla/5.0 (compatible; ExampleBot/1.0)`.
+ * RFC 9309 has no digits in a token: some crawlers compare the whole name, and some the letters.
+ */
+function productTokens(userAgent = ''): readonly string[] {
+  const [, name = ''] = /compatible; *([\w-]+)/.exec(userAgent) ?? /^([\w-]+)/.exec(userAgent) ?? []
+  return [name, /^[A-Za-z_-]*/.exec(name)?.[0] ?? ''].filter(Boolean)
 }

@@ -1,22 +1,25 @@
-// The traps. Each is a site with its own port, so it has its own robots.txt. A row says what the site
-// answers, and how its log shows that a crawler fell into the trap. Nothing else is known about the
-// crawler: a request that isn't in the log wasn't made.
+// The traps. Each is a site on its own port, so it has its own robots.txt. A row says what the site
+// answers, and how its log shows that a crawler fell into the trap. The log is all that is known about
+// the crawler. For example, the row `byte-order-mark` has a robots.txt that disallows /closed, and a
+// first page that links to /open and /closed. A request for /closed means that the crawler fell into
+// the trap. If it requested neither, it missed a page that it may fetch.
 
 export interface Trap {
   readonly name: string
-  /** What a crawler has to do here, and who says so. */
+  /** What a crawler has to do here. */
   readonly asks: string
+  /** Who says so. */
   readonly source: string
   /** The answer to a request for /robots.txt. */
   readonly robots: Answer | ((visit: Visit) => Answer)
-  /** The first page links to these paths: robots.txt allows `open`, and disallows `closed`. */
+  /** What the first page links to: robots.txt allows `open`, and disallows `closed`. */
   readonly open?: readonly string[]
   readonly closed?: readonly string[]
-  /** Answers that aren't a page without links. */
+  /** The other answers. Undefined stands for a page without links. */
   readonly pages?: (visit: Visit) => Answer | undefined
-  /** Whether the crawler came as far as the trap. Default: it requested anything. */
+  /** Whether the crawler came as far as the trap. Default: it requested something from this site. */
   readonly reached?: (log: readonly Request[]) => boolean
-  /** Finds the mistake that isn't a request for a closed page. */
+  /** Finds a mistake other than a request for a `closed` path. */
   readonly fell?: (log: readonly Request[], delayMs: number) => Mistake | undefined
 }
 
@@ -29,7 +32,7 @@ export interface Request {
   status: number
   /** When the response ended. Infinity until then. */
   end: number
-  /** Whether the site broke off the response. */
+  /** Whether the response broke off. */
   isCut?: boolean
   /** When the pause ends that the response asked for with Retry-After. */
   pausedUntil?: number
@@ -69,10 +72,11 @@ export interface Visit {
 const CLOSED = 'User-agent: *\nDisallow: /closed\n'
 const RFC = 'RFC 9309'
 const ROBOTS_LIMIT_BYTES = 500 * 1024
-/** Requests that the crawler had sent before it saw the response are no mistake. */
+/** A request this soon after a response may have been sent before it. */
 const UNDER_WAY_MS = 200
-const CLOCK_TOLERANCE_MS = 100
-/** How many pages without end are too many. */
+/** The part of a delay that may be missing: on a busy machine, the log may have one request late. */
+const TOLERANCE = 0.1
+/** How many requests to an endless site are too many. */
 const ENDLESS = { calendar: 100, login: 20, sitemap: 20 }
 
 export const traps: readonly Trap[] = [
@@ -250,7 +254,7 @@ export const traps: readonly Trap[] = [
     open: numbered(1, 3),
     fell: (log, delayMs) => {
       const pages = log.filter(isPage)
-      const i = pages.findIndex(({ at }, i) => at - (pages[i - 1]?.at ?? -Infinity) < delayMs - CLOCK_TOLERANCE_MS)
+      const i = pages.findIndex(({ at }, i) => at - (pages[i - 1]?.at ?? -Infinity) < delayMs * (1 - TOLERANCE))
       const [before, request] = [pages[i - 1], pages[i]]
       return before && request && { why: `came ${Math.round(request.at - before.at)} ms after the last page`, request }
     },
@@ -368,7 +372,7 @@ export function links(hrefs: readonly string[]): string {
 }
 
 function numbered(first: number, last: number): string[] {
-  return Array.from({ length: last - first + 1 }, (_, i) => `/${first + i}`)
+  return Array.from({ length: last - first + 1 }, (_, i) => `/page-${first + i}`)
 }
 
 function moved(location: string): Answer {
@@ -400,14 +404,14 @@ function otherCase(token: string): string {
 function threeGenerations({ path, log }: Visit, refusal: Answer): Answer {
   if (path === '/') return links(numbered(1, 6))
   if (log.filter(isPage).length === 2) return refusal
-  const n = Number(path.slice(1))
-  return { body: links(n <= 12 ? [`/${n + 6}`] : []), afterMs: 250 }
+  const n = Number(path.slice(6))
+  return { body: links(n <= 12 ? [`/page-${n + 6}`] : []), afterMs: 250 }
 }
 
-function pageInPause(log: readonly Request[]): Mistake | undefined {
+function pageInPause(log: readonly Request[], delayMs: number): Mistake | undefined {
   for (const { end, pausedUntil } of log) {
     if (pausedUntil === undefined) continue
-    const early = ({ at }: Request) => at > end + UNDER_WAY_MS && at < pausedUntil - CLOCK_TOLERANCE_MS
+    const early = ({ at }: Request) => at > end + UNDER_WAY_MS && at < pausedUntil - delayMs * TOLERANCE
     const request = log.filter(isPage).find(early)
     if (request) return { why: `came ${Math.round(pausedUntil - request.at)} ms before the end of the pause`, request }
   }
@@ -429,7 +433,7 @@ function isRobots({ path }: Request): boolean {
 }
 
 function isAnsweredRobots(request: Request): boolean {
-  return isRobots(request) && request.status === 200 && request.end !== Infinity && !request.isCut
+  return isRobots(request) && request.status === 200 && !request.isCut
 }
 
 function isPage(request: Request): boolean {

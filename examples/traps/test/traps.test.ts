@@ -56,7 +56,7 @@ test('a crawler that stops at the first pages misses the allowed pages behind th
 })
 
 test('politely(fetch) and readSitemaps pass all traps', { tags: 'full' }, async () => {
-  sites = await startSites({ delayMs: 1000 })
+  sites = await startSites({ delayMs: 2000 })
   const maxPagesPerSite = 20
   const fetch = politely(globalThis.fetch, {
     userAgent: 'ExampleBot/1.0 (+https://example.com/bot)',

@@ -42,6 +42,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [page: string,
   ],
   'Run a crawler': [
     ['testing', 'Testing'],
+    'test-your-crawler',
     'recipes',
     'production',
     'troubleshooting',
