@@ -20,10 +20,14 @@ const USAGE = `usage: node examples/traps [--run COMMAND] [--idle SECONDS] [--de
   --json           Print the report as JSON.
   --help           Print this text.
 
-Exit code 1: it fell into a trap, missed allowed pages, or passed no trap. Exit code 0: otherwise.
+Exit code 1: it fell into a trap, missed allowed pages, or passed no trap. Exit code 2: the sites could not
+be started.
 `
 
-process.exitCode = await main()
+process.exitCode = await main().catch((error: Error) => {
+  console.error(error.message) // such as a port that is in use
+  process.exit(2)
+})
 
 async function main(): Promise<number> {
   const options = readOptions()

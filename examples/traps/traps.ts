@@ -60,7 +60,7 @@ export interface Visit {
   readonly path: string
   /** The requests to this site before this one. */
   readonly log: readonly Request[]
-  /** The crawler's product tokens, from the User-Agent headers so far. `*` if there were none. */
+  /** The crawler's product tokens, from the User-Agent headers so far. Without such a header, `*`. */
   readonly tokens: readonly string[]
   /** The delay that the site asks for. */
   readonly delayMs: number
