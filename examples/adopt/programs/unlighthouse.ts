@@ -46,7 +46,7 @@ export const unlighthouse: Program = {
     own.createLogger().level = 0
     own.engineContext.set({ hooks: own.createHooks(), resolvedConfig, runtimeSettings, provider: {} }, true)
     const worker = await own.createUnlighthouseWorker({})
-    own.engineContext.set({ ...engineContext.use(), worker }, true)
+    own.engineContext.set({ ...own.engineContext.use(), worker }, true)
     await own.resolveReportableRoutes() // reads robots.txt
     const site = web.pages.filter(({ isOnSite }) => isOnSite)
     return await fetchAllowed(site, (url) => {
