@@ -19,7 +19,6 @@ const {
   bin = {},
   dependencies = {},
   peerDependencies = {},
-  devDependencies = {},
 } = JSON.parse(readFileSync('package.json', 'utf8'))
 const libraries = Object.keys({ ...dependencies, ...peerDependencies })
 const entries = [...Object.values(exports), ...Object.values(bin)]
@@ -36,7 +35,7 @@ const COMPILED = 'dist'
 const pureValues = {
   name: 'pure-values',
   transform(code, id) {
-    if (!id.endsWith('.js')) return undefined
+    if (!id.endsWith('.js') || id.includes('/node_modules/')) return undefined
     const parts = parseAst(code, { lang: 'js' }).body.flatMap((statement) => {
       const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
       if (declaration?.type === 'ClassDeclaration') return initializesItself(declaration) ? [declaration] : []
@@ -66,10 +65,11 @@ function mayHaveEffects(node) {
 }
 
 /**
- * Bundles the libraries that are devDependencies, so that users don't install them. Each is evaluated
- * at the first call of one of its functions: the Public Suffix List in tldts takes a sixth of the
- * time that importing the package would take.
+ * The bundle contains the libraries that are devDependencies, so that users don't install them.
+ * These are evaluated at the first call of one of their functions: the Public Suffix List in tldts
+ * takes a sixth of the time that importing the package would take.
  */
+const LAZY_LIBRARIES = ['tldts']
 const LAZY = 'lazy:'
 /** The chunk that they are in. */
 const LIBRARIES = 'libraries'
@@ -78,7 +78,7 @@ const lazyLibraries = {
   name: 'lazy-libraries',
   resolveId(id, importer) {
     if (importer?.startsWith(LAZY)) return require.resolve(id)
-    return id in devDependencies ? `${LAZY}${id}` : undefined
+    return LAZY_LIBRARIES.includes(id) ? `${LAZY}${id}` : undefined
   },
   load(id) {
     if (!id.startsWith(LAZY)) return undefined
@@ -91,6 +91,8 @@ const lazyLibraries = {
 const { output } = await build({
   input: Object.fromEntries(entries.map((target) => [target.slice('./dist/'.length, -'.js'.length), target])),
   platform: 'node',
+  // lru-cache for browsers is lru-cache without diagnostics_channel.
+  resolve: { conditionNames: ['browser', 'import', 'default'] },
   plugins: [pureValues, lazyLibraries],
   external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
   output: {

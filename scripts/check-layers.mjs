@@ -67,6 +67,7 @@ const FOLDERS = {
     access: ['url', 'http', 'foreign-format.ts'],
     pace: ['url', 'http'],
     page: ['http', 'access', 'pace', 'runtime'],
+    small: ['parse', 'match', 'url', 'robots.ts'],
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
     review: ['lint', 'parse', 'match', 'url'],
     revisit: ['page'],
@@ -99,7 +100,7 @@ const FOLDERS = {
 }
 
 /** The packages whose bundle contains libraries: see scripts/bundle-package.mjs. */
-const BUNDLED = new Set(['cli', 'fetcher'])
+const BUNDLED = new Set(['cli', 'core', 'fetcher'])
 
 /** The folder of core, behind an entry of its own, that may use libraries. */
 const WITH_DEPENDENCIES = 'usage'

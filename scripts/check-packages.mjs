@@ -6,9 +6,10 @@
 //   npm run runtimes     only the last part, of which it writes the tables of docs/runtimes.md
 
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { examplesOf, runExample, startExampleSite } from '../packages/testkit/src/examples.ts'
 import { findBrowser } from '../packages/testkit/src/parts.ts'
@@ -36,6 +37,10 @@ const MANIFEST_KEYS = [
 /** The largest package is `politely`, with its command and its guides. */
 const MAX_UNPACKED_BYTES = 1_600_000
 
+/** What `npm install politely` takes on a disk, with all that it depends on: 7.5 MB. */
+const MAX_INSTALLED_BYTES = 7.5 * 2 ** 20
+const BLOCK_BYTES = 4096
+
 const problems = []
 const folder = mkdtempSync(join(tmpdir(), 'politely-packages-'))
 const site = await startExampleSite()
@@ -43,6 +48,9 @@ try {
   const { app, tarballs } = await step('packed and installed', () => installPacked(folder))
   if (!process.argv.includes('--write')) {
     tarballs.forEach(checkContents)
+    const installed = installedBytes('politely', join(app, 'index.js'))
+    if (installed > MAX_INSTALLED_BYTES)
+      problems.push(`npm install politely: ${installed} bytes, at most ${MAX_INSTALLED_BYTES}`)
     await step('linted by publint and attw', () => eachInParallel(tarballs, lint))
     await step('examples of READMEs run', () => runExamples(app))
     await step('started on an old Node', async () => problems.push(...(await oldNodeProblems(app, tarballs))))
@@ -86,6 +94,22 @@ function checkContents({ folder: from, published, paths }) {
     if (generic !== undefined)
       problems.push(`${from}: ${path} has a type that TypeScript before 5.7 does not know: ${generic.trim()}`)
   }
+}
+
+/** Returns what a package and its dependencies take on a disk, in whole blocks. */
+function installedBytes(name, importer, seen = new Set()) {
+  const manifest = realpathSync(findPackageJSON(name, importer))
+  if (seen.has(manifest)) return 0
+  seen.add(manifest)
+  const files = globSync('**', { cwd: dirname(manifest), exclude: ['node_modules'], withFileTypes: true })
+  const own = files
+    .filter((file) => file.isFile())
+    .reduce((sum, file) => sum + Math.ceil(statSync(join(file.parentPath, file.name)).size / BLOCK_BYTES), 0)
+  const { dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8'))
+  return Object.keys(dependencies).reduce(
+    (sum, dependency) => sum + installedBytes(dependency, manifest, seen),
+    own * BLOCK_BYTES,
+  )
 }
 
 async function lint({ tarball, manifest }) {

@@ -32,7 +32,7 @@ export const statusOf = async (url, { politely, gate, userAgent, fetch, httpAgen
   const client = ${code}
   return ${status}
 }
-export const verdictOf = (error) => ${verdict}
+export const verdictOf = (error, response = error) => ${verdict}
 `
 }
 

@@ -250,4 +250,14 @@ export const clientRows: readonly ClientRow[] = [
     trap: "A synchronous `XMLHttpRequest` bypasses the gate: leave out `runScripts: 'dangerously'`. A refused script is a `jsdomError` of the virtual console, with our error as its `cause`",
     large: JSDOM,
   },
+  {
+    name: 'a link checker, such as linkinator',
+    takes: 'a fetch',
+    imports: "import { refusalOf } from '@politely/gate'",
+    code: "politely(globalThis.fetch, { gate, onDisallowed: 'response' })",
+    status: 'client(url).then((response) => (refusalOf(response) ? Promise.reject(response) : response.status))',
+    verdict: 'refusalOf(response)?.verdict',
+    ...HOPS,
+    trap: 'Refused links are [skipped, not broken](#a-refusal-in-a-link-checker)',
+  },
 ]

@@ -1,6 +1,6 @@
 // Remembers which redirects led to a page request, so that a public site cannot lead the browser to
 // a private address.
-import { LRUCache } from 'lru-cache'
+import { LRUCache } from '@politely/fetcher/internal'
 
 /** The memory of all chains. About 20,000 requests without redirects. Our choice. */
 const MAX_BYTES = 4 * 1024 * 1024

@@ -1,6 +1,7 @@
 // Remembers refusals, so that the caller can find out why a request failed.
+
+import { LRUCache } from '@politely/fetcher/internal'
 import type { RobotsDisallowedError } from '@politely/gate'
-import { LRUCache } from 'lru-cache'
 
 const MAX_REFUSALS = 1_000
 

@@ -8,10 +8,13 @@ const MAX_QUOTED_LENGTH = 100
  * be a URL, so it is shown without credentials.
  */
 export function describeValue(value: unknown): string {
-  if (typeof value === 'string') {
-    const text = withoutCredentials(value)
-    return JSON.stringify(text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text)
-  }
+  if (typeof value !== 'string') return describeOther(value)
+  const text = withoutCredentials(value)
+  return JSON.stringify(text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text)
+}
+
+/** Describes an invalid value that is not a string. */
+export function describeOther(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value !== 'object' || value === null) return String(value)
   const type = Object.prototype.toString.call(value).slice('[object '.length, -1) // such as `Promise`

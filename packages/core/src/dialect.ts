@@ -119,26 +119,39 @@ export interface Dialect {
 export type DialectName = 'rfc9309' | 'google' | 'draft-koster-rep-00' | 'koster-1996' | 'original-1994'
 
 /**
- * The default: RFC 9309, with Google's lenient parsing, and with digits in product tokens, which
- * real files have.
+ * The parsing rules of dialect `rfc9309`: RFC 9309, with Google's lenient parsing, and with digits
+ * in product tokens, which real files have.
  */
+export const rfc9309Parsing: ParsingRules = {
+  keys: 'lenient',
+  groupEnd: 'user-agent',
+  agents: 'token-or-digits',
+  severalTokens: 'first',
+  groups: 'merged',
+  groupsForAll: 'used',
+  winner: 'most-octets',
+  allow: 'rule',
+  wildcards: 'special',
+  compare: 'rfc9309',
+  emptyRules: 'nothing',
+  indexPages: 'folder',
+  robotsTxtItself: 'allowed',
+}
+
+/** The parsing rules of dialect `google`. `deviations` has the reasons. */
+export const googleParsing: ParsingRules = {
+  ...rfc9309Parsing,
+  agents: 'token',
+  severalTokens: 'all',
+  compare: 'google',
+  emptyRules: 'reported',
+  robotsTxtItself: 'by-rules',
+}
+
+/** The default. */
 const rfc9309: Dialect = {
   name: 'rfc9309',
-  parsing: {
-    keys: 'lenient',
-    groupEnd: 'user-agent',
-    agents: 'token-or-digits',
-    severalTokens: 'first',
-    groups: 'merged',
-    groupsForAll: 'used',
-    winner: 'most-octets',
-    allow: 'rule',
-    wildcards: 'special',
-    compare: 'rfc9309',
-    emptyRules: 'nothing',
-    indexPages: 'folder',
-    robotsTxtItself: 'allowed',
-  },
+  parsing: rfc9309Parsing,
   access: {
     forbidden: 'unavailable',
     copyAfterUnavailableHours: 0,
@@ -170,11 +183,19 @@ function deviation<Q extends Deviation['question']>(
 export const deviations: Readonly<Record<DialectName, readonly Deviation[]>> = {
   rfc9309: [],
   google: [
-    deviation('agents', 'token', 'google/robotstxt ends a token at its first digit'),
-    deviation('severalTokens', 'all', 'google/robotstxt merges the groups of all names that it is given'),
-    deviation('compare', 'google', 'google/robotstxt normalises the pattern and leaves the URL to its caller'),
-    deviation('emptyRules', 'reported', 'google/robotstxt reports the line of an empty rule'),
-    deviation('robotsTxtItself', 'by-rules', 'google/robotstxt leaves this rule to its caller'),
+    deviation('agents', googleParsing.agents, 'google/robotstxt ends a token at its first digit'),
+    deviation(
+      'severalTokens',
+      googleParsing.severalTokens,
+      'google/robotstxt merges the groups of all names that it is given',
+    ),
+    deviation(
+      'compare',
+      googleParsing.compare,
+      'google/robotstxt normalises the pattern and leaves the URL to its caller',
+    ),
+    deviation('emptyRules', googleParsing.emptyRules, 'google/robotstxt reports the line of an empty rule'),
+    deviation('robotsTxtItself', googleParsing.robotsTxtItself, 'google/robotstxt leaves this rule to its caller'),
   ],
   'draft-koster-rep-00': [
     deviation('agents', 'whole-value', '§2.2.1: the group that matches the product token exactly'),

@@ -11,7 +11,7 @@ import type { Explanation } from './match/explanation.ts'
 import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
-import { type ProductTokens, tokensOf } from './parse/product-tokens.ts'
+import { isSame, type ProductTokens, tokensOf } from './parse/product-tokens.ts'
 import {
   decodeRecords,
   type OtherRecord,
@@ -195,11 +195,6 @@ function keepOf(options: BindOptions): Keep {
   const { keep = 'rules' } = options
   if (keep === 'rules' || keep === 'file') return keep
   throw new OptionError('keep', `${describeValue(keep)} is not known; expected one of rules, file`)
-}
-
-function isSame(list: readonly string[], productTokens: ProductTokens): boolean {
-  if (typeof productTokens === 'string') return list.length === 1 && list[0] === productTokens
-  return list.length === productTokens?.length && list.every((token, i) => token === productTokens[i])
 }
 
 /** Checks so many URLs that the rules get an index. */

@@ -12,7 +12,7 @@ import { PolitelyError } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, type Permit, type PoliteGate } from '@politely/gate'
-import { assertNoPseudoHeader, Exchange } from '@politely/gate/internal'
+import { assertNoPseudoHeader, CallerTimeout, Exchange, gatePort } from '@politely/gate/internal'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
 import { sourcesOf } from './link-sources.ts'
@@ -33,7 +33,12 @@ export interface GateAccess {
   readonly deferred: Pick<DeferredRequests, 'reachedGate' | 'passedGate'>
   /** The option `cache`. */
   readonly pages?: PageAnswers | undefined
+  /** Whether the option `callerTimeouts` is `from-sending`. Default false. */
+  readonly hasCallerTimeouts?: boolean
 }
+
+const TIMEOUT_REMEDY =
+  "write withRobots(crawler, { callerTimeouts: 'from-sending' }), and timeouts of requests will not count the wait"
 
 /** Answers a request for a page, or sends it. */
 interface PageAnswers {
@@ -54,20 +59,41 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 
   async sendRequest<T extends keyof ResponseTypes = 'text'>(request: HttpRequest<T>): Promise<HttpResponse<T>> {
-    return this.#follow(request, undefined, (hop, url) =>
-      this.#sendWithPermit(hop, url, undefined, (one) => this.#inner.sendRequest(one)),
-    )
+    const timeout = this.#timeoutOf(request)
+    try {
+      return await this.#follow(withSignalOf(timeout, request), timeout, undefined, (hop, url) =>
+        this.#sendWithPermit(hop, url, timeout, undefined, (one) => this.#inner.sendRequest(one)),
+      )
+    } finally {
+      timeout?.end()
+    }
   }
 
   async stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<StreamingHttpResponse> {
     const task = currentTask()
     const { pages } = this.#access
-    const send = (hop: HttpRequest, url: URL) => this.#sendWithPermit(hop, url, task, (one) => this.#inner.stream(one))
+    const timeout = this.#timeoutOf(request)
+    const send = (hop: HttpRequest, url: URL) =>
+      this.#sendWithPermit(hop, url, timeout, task, (one) => this.#inner.stream(one))
     const answer = (hop: HttpRequest, url: URL) =>
       pages === undefined ? send(hop, url) : pages.answer(hop, url, (one) => send(one, url))
-    const response = await navigating(() => this.#follow(request, onRedirect, answer))
-    rememberRawHeaders(response)
-    return response
+    try {
+      const response = await navigating(() => this.#follow(withSignalOf(timeout, request), timeout, onRedirect, answer))
+      rememberRawHeaders(response)
+      if (timeout !== undefined) {
+        timeout.returned({ body: response.stream })
+        response.stream.once('close', () => timeout.end())
+      }
+      return response
+    } catch (error) {
+      timeout?.end()
+      throw error
+    }
+  }
+
+  #timeoutOf({ signal }: Pick<HttpRequest, 'signal'>): CallerTimeout | undefined {
+    const { gate, hasCallerTimeouts } = this.#access
+    return hasCallerTimeouts && signal?.aborted === false ? new CallerTimeout(signal, gatePort(gate).now) : undefined
   }
 
   /**
@@ -75,6 +101,7 @@ export class PoliteHttpClient implements BaseHttpClient {
    */
   async #follow<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     request: Q,
+    timeout: CallerTimeout | undefined,
     onRedirect: RedirectHandler | undefined,
     send: (hop: Q, url: URL) => Promise<S>,
   ): Promise<S> {
@@ -89,6 +116,7 @@ export class PoliteHttpClient implements BaseHttpClient {
       if (location === undefined || !follows) {
         return redirectUrls.length === 0 ? response : withHistory(response, redirectUrls)
       }
+      timeout?.stop()
       discard(response)
       if (redirectUrls.length >= maxRedirects) {
         throw new RedirectError(
@@ -112,17 +140,19 @@ export class PoliteHttpClient implements BaseHttpClient {
   async #sendWithPermit<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     hop: Q,
     url: URL,
+    timeout: CallerTimeout | undefined,
     task: PoolTask | undefined,
     send: (hop: Q) => Promise<S>,
   ): Promise<S> {
     const { headers = {}, signal } = hop
     for (const name of Object.keys(headers)) assertNoPseudoHeader(name)
     assertOwnHost(url.href, valuesOf(headers, 'host'))
-    const exchange = new Exchange({ url: url.href, signal, redirectedFrom: [] })
+    const exchange = new Exchange({ url: url.href, signal, redirectedFrom: [] }, undefined, TIMEOUT_REMEDY)
     await exchange.enter(enterGate(this.#access, url, signal))
     // A request that outlives its task has timed out, unless the crawl ends.
     task?.ended.promise.then(() => exchange.end(task.signal.aborted ? undefined : { failed: true }))
     try {
+      timeout?.start()
       // The gate would not see retries of the wrapped client. Crawlee retries requests itself.
       const response = await exchange.run(() =>
         send({ ...hop, url: url.href, followRedirect: false, retry: { limit: 0 } }),
@@ -131,6 +161,7 @@ export class PoliteHttpClient implements BaseHttpClient {
       if (response.redirectUrls?.length > 0) throw new FollowingClientError(this.#inner)
       return response
     } catch (error) {
+      timeout?.stop()
       const response = (error as { response?: AnyResponse } | undefined)?.response // of `throwHttpErrors`
       if (typeof response?.statusCode === 'number') exchange.end(gateResponse(response))
       else if (signal?.aborted)
@@ -139,6 +170,10 @@ export class PoliteHttpClient implements BaseHttpClient {
       throw error
     }
   }
+}
+
+function withSignalOf<Q extends HttpRequest<keyof ResponseTypes>>(timeout: CallerTimeout | undefined, request: Q): Q {
+  return timeout === undefined ? request : { ...request, signal: timeout.signal }
 }
 
 /**

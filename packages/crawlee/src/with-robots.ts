@@ -35,7 +35,7 @@ import { obeyRobotsTags } from './robots-tags.ts'
 import { gates } from './usage/context-usage.ts'
 
 /**
- * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and five
+ * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and six
  * options for Crawlee.
  */
 export type WithRobotsOptions = GateOrOptions & {
@@ -69,6 +69,15 @@ export type WithRobotsOptions = GateOrOptions & {
    * @default 'check'
    */
   readonly pageRequests?: 'check' | 'ignore' | undefined
+  /**
+   * What counts towards a timeout in the `signal` of a request, such as
+   * `sendRequest({ signal: AbortSignal.timeout(10_000) })`. `from-call`: the wait too. `from-sending`:
+   * only the time that the request is under way, as with `politely(fetch, { callerTimeouts })`.
+   * Crawlee's own timeouts never count the wait.
+   *
+   * @default 'from-call'
+   */
+  readonly callerTimeouts?: 'from-call' | 'from-sending' | undefined
   /**
    * A cache of pages, such as `PageCache` of `@politely/cache`. A stored page that is fresh is handled
    * without a request and without its slot, after the check against robots.txt. Another stored page is
@@ -104,6 +113,15 @@ const OPTIONS_OF_CRAWLER: Readonly<Record<string, string>> = {
   requestTimeoutMs: 'is an option of politely(fetch, { … }); of a crawler write navigationTimeoutSecs: 30',
 }
 
+const OWN_OPTIONS = {
+  cache: true,
+  callerTimeouts: true,
+  deferBeyondMs: true,
+  giveUpAfterMs: true,
+  pageRequests: true,
+  robotsTags: true,
+} as const
+
 /**
  * Makes a crawler polite and returns it. Accepts `HttpCrawler` and its subclasses, `BasicCrawler`,
  * `PlaywrightCrawler` and `PuppeteerCrawler`.
@@ -117,26 +135,23 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   if (gates.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertGateOptions(options)
   const { deferBeyondMs = 20, giveUpAfterMs = 120_000, ...forPages } = options
-  const { pageRequests = 'check', robotsTags = 'ignore', cache: given, ...others } = forPages
+  const { pageRequests = 'check', robotsTags = 'ignore', cache: given, ...forRequests } = forPages
+  const { callerTimeouts = 'from-call', ...others } = forRequests
   number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
   number('giveUpAfterMs', giveUpAfterMs, { min: 0, infinite: 'allowed' })
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])
   oneOf('robotsTags', robotsTags, ['ignore', 'obey'])
+  oneOf('callerTimeouts', callerTimeouts, ['from-call', 'from-sending'])
   const cache = checkedCache(given)
   if (cache !== undefined) assertLoadsByHttp(internals)
   const { forGate, signal } = withoutSignal(others)
   // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a
   // closed gate instead of the signal's reason.
   const { proxyConfiguration: proxies } = internals
-  const { gate, close } = resolveGate(
-    forGate,
-    { cache: true, deferBeyondMs: true, giveUpAfterMs: true, pageRequests: true, robotsTags: true },
-    OPTIONS_OF_CRAWLER,
-    proxies && fetchThroughProxies(proxies),
-  )
+  const { gate, close } = resolveGate(forGate, OWN_OPTIONS, OPTIONS_OF_CRAWLER, proxies && fetchThroughProxies(proxies))
   const pages = cache && new CachedPages(cache, gate, internals.httpClient)
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs, pages && ((request) => pages.isFresh(request)))
-  const access = { gate, deferred, pages }
+  const access = { gate, deferred, pages, hasCallerTimeouts: callerTimeouts === 'from-sending' }
   hookRobots(internals, gate)
   if (robotsTags === 'obey') obeyRobotsTags(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)

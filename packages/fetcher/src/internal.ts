@@ -7,6 +7,7 @@ export { DomainTurns, type Outcome } from './base/domain-turns.ts'
 export { watchFakeTimers } from './base/fake-timers.ts'
 export { Fifo } from './base/fifo.ts'
 export { type Linked, LinkedList } from './base/linked-list.ts'
+export { LRUCache } from './base/lru-cache.ts'
 export { makeResponse, markRedirected, NULL_BODY } from './base/make-response.ts'
 export { messageOf } from './base/message-of.ts'
 export {

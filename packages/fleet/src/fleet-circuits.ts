@@ -22,8 +22,8 @@ import {
   circuitReport,
   closedCircuit,
 } from '@politely/core/engine'
+import { LRUCache } from '@politely/fetcher/internal'
 import type { Admission, CircuitReport, CircuitResult, LocalPacer, Ticket } from '@politely/gate'
-import { LRUCache } from 'lru-cache'
 import type { PaceCalls } from './pace-calls.ts'
 import type { CircuitReply } from './pace-reply.ts'
 import type { CircuitChange } from './pace-transport.ts'

@@ -29,7 +29,7 @@ import {
   pushbackOf,
   startPace,
 } from '@politely/core/engine'
-import { callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
+import { callable, integer, LRUCache, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
 import type {
   Admission,
   CircuitReport,
@@ -42,7 +42,6 @@ import type {
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
-import { LRUCache } from 'lru-cache'
 import { FleetCircuits } from './fleet-circuits.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { isLocal, LocalFallback } from './local-fallback.ts'

@@ -14,8 +14,8 @@
 // The script ignores pauses that it learned of in its present epoch, so telling it twice does no
 // harm.
 
+import { LRUCache } from '@politely/fetcher/internal'
 import type { PaceReason } from '@politely/gate'
-import { LRUCache } from 'lru-cache'
 
 /** A pause by this worker's clock. */
 interface PushbackPause {

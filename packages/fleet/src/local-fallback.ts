@@ -8,8 +8,8 @@
 // Example: a fleet of 4 workers, and a delay of one second. The server goes away. Each worker
 // visits the site after 4 seconds at the earliest, and then every 4 seconds.
 import { type Delay, MAX_SLOW_DELAY_MS, type PaceLimits, type PaceResponse } from '@politely/core/engine'
+import { LRUCache } from '@politely/fetcher/internal'
 import { LocalPacer, type Reservation, type Ticket, type WaitEstimate } from '@politely/gate'
-import { LRUCache } from 'lru-cache'
 
 /** The tickets of the local pacer begin with it. */
 const LOCAL = 'local:'

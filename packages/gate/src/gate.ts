@@ -81,7 +81,7 @@ export interface GatePort
     redirectedFrom: readonly string[],
   ) => Permit | Promise<Permit>
   /** Like `enter`, for a URL whose request is made later: it has no permit yet. See `reserve`. */
-  readonly enterAnew: GatePort['enter']
+  readonly enterAnew: (...args: Parameters<GatePort['enter']>) => GrantedPermit | Promise<GrantedPermit>
   /**
    * Like the public `when`, for a request that waits elsewhere until its turn, and enters the gate
    * then. Asks the pacer only if the lane does not know how long it has to wait. A pacer in another
@@ -514,7 +514,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
     maxWaitMs: number | undefined,
-  ): Permit | Promise<Permit> {
+  ): GrantedPermit | Promise<GrantedPermit> {
     const enteredAt = stackOf(url)
     const { robots, activity } = this.#context
     activity.begin()
@@ -552,7 +552,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     pendingCheck: AllowedCheck | Promise<AllowedCheck>,
     call: EnterCall,
     pendingRoute?: Promise<Route<Lane>>,
-  ): Promise<Permit> {
+  ): Promise<GrantedPermit> {
     const { robots, activity } = this.#context
     const { signal, redirectedFrom } = call
     try {
@@ -575,7 +575,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     pending: GrantedPermit | Promise<GrantedPermit>,
     { url, signal }: EnterCall,
     route: Route<Lane>,
-  ): Promise<Permit> {
+  ): Promise<GrantedPermit> {
     const isGranted = !isPromise(pending)
     if (isGranted) this.#startingSoon++
     try {

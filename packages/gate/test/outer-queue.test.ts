@@ -1,5 +1,5 @@
 // What the URLs of a `siteQueue` wait for outside of the gate, and when they go on.
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { PoliteGateOptions } from '../src/index.ts'
 import { siteQueue } from '../src/site-queue/index.ts'
 import { RemotePacer } from './remote-pacer.ts'
@@ -32,6 +32,25 @@ test('a domain whose delay is over keeps no URL waiting until a request ends', a
   const { yielded } = crawl(simulation, ['a.x/1', 'b.x/1'], 60_000)
   await simulation.advance(2_000)
   expect(yielded).toHaveLength(2)
+})
+
+test('a site goes on after the request that held its limit was aborted before its pacer replied', async () => {
+  const pacer = new RemotePacer(() => Date.now())
+  const simulation = await simulate({ 'a.test': '' }, { maxConcurrentPerKey: 1, pacer })
+  const replied = Promise.withResolvers<void>()
+  const reserve = pacer.reserve.bind(pacer)
+  vi.spyOn(pacer, 'reserve').mockImplementationOnce(async (...given) => replied.promise.then(() => reserve(...given)))
+  const controller = new AbortController()
+  const other = simulation.enter('other', 'a.test', controller.signal)
+  const { yielded } = crawl(simulation, ['a/1'], 10)
+  await simulation.advance(100)
+  controller.abort('no')
+  await expect(other).rejects.toBe('no')
+  await simulation.advance(100)
+  expect(yielded).toEqual([])
+  replied.resolve()
+  await simulation.advance(5_000)
+  expect(yielded).toHaveLength(1)
 })
 
 test('the delay of a domain holds up no other domain of the same pace key', async () => {

@@ -76,6 +76,16 @@ test('does not mistake a 403 of a site for a refusal', async () => {
   expect(refusalOf(forged)).toBeUndefined()
 })
 
+test('knows a clone of a refusal, and not a new response that was made of it', async () => {
+  await using polite = politely(globalThis.fetch, options())
+  const refused = await polite(`${site.origin}/private`)
+  const clone = refused.clone().clone()
+  expect(refusalOf(clone)).toBe(refusalOf(refused))
+  expect([clone.status, clone.url, outcomeOf(clone)]).toEqual([refused.status, refused.url, outcomeOf(refused)])
+  expect(await clone.text()).toBe(await refused.text())
+  expect(refusalOf(new Response('', refused))).toBeUndefined()
+})
+
 test('throws other errors', async () => {
   await using polite = politely(globalThis.fetch, options())
   site.pages.set('/reset', (request) => request.socket.resetAndDestroy())

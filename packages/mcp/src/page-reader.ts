@@ -13,6 +13,7 @@ import {
   politely,
   RobotsDisallowedError,
 } from '@politely/gate'
+import { countsWait } from '@politely/gate/internal'
 import { Agent, fetch, type RequestInit, type Response } from 'undici'
 import type { PageText } from './html-to-text.ts'
 import type { FetchToolsOptions } from './options.ts'
@@ -120,7 +121,7 @@ export class PageReader {
     const cached = source === 'cache' ? this.#cache.get(key) : undefined
     if (cached !== undefined) return cached
     const deadline = AbortSignal.timeout(this.#timeoutMs)
-    const signalOrDeadline = AbortSignal.any([signal, deadline])
+    const signalOrDeadline = countsWait(AbortSignal.any([signal, deadline]))
     let waitsFor: Stage['waitsFor'] = 'robots.txt'
     let response: Response
     let body: Awaited<ReturnType<typeof readBytes>>

@@ -173,7 +173,11 @@ export const optionTables: readonly OptionTable[] = [
     options: [
       { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
       { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
-      { from: 'gate', type: 'TimeoutOptions', at: { requestTimeoutMs: 'production.md#time-limits' } },
+      {
+        from: 'gate',
+        type: 'TimeoutOptions',
+        at: { requestTimeoutMs: 'production.md#time-limits', callerTimeouts: 'waiting.md#timeouts-in-existing-code' },
+      },
       { from: 'gate', type: 'RepeatOptions', at: { retry: 'production.md#retries' } },
       { from: 'gate', type: 'CacheOptions', at: { cache: 'page-cache.md' } },
       { from: 'gate', type: 'RetryOptions', prefix: 'retry.', at: { '*': 'production.md#retries' } },
@@ -202,6 +206,7 @@ export const optionTables: readonly OptionTable[] = [
           deferBeyondMs: 'crawlee.md#what-waits-and-where',
           giveUpAfterMs: 'crawlee.md#sites-that-are-down',
           pageRequests: 'crawlee.md#browsers',
+          callerTimeouts: 'waiting.md#timeouts-in-existing-code',
           robotsTags: 'crawlee.md#what-may-be-done-with-a-page',
         },
       },
@@ -532,12 +537,18 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'siteQueue',
-    text: 'For `siteQueue(source, { … })` of `@politely/gate/site-queue`.',
+    text: 'For `siteQueue(source, { … })` of `@politely/gate/site-queue`; `source` may be left out.',
     options: [
       {
         from: 'gate',
         type: 'SiteQueueOptions',
-        at: { maxHeld: 'scale.md#memory', spill: 'scale.md#memory', '*': 'scale.md#one-process-many-sites' },
+        at: {
+          maxHeld: 'scale.md#memory',
+          spill: 'scale.md#memory',
+          maxSeen: 'scale.md#links-of-a-page',
+          seen: 'scale.md#links-of-a-page',
+          '*': 'scale.md#one-process-many-sites',
+        },
       },
     ],
   },

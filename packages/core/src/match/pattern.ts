@@ -7,8 +7,11 @@
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
 
+/** What the matchers need of a path. */
+export type Searchable = Pick<RequestPath, 'bytes' | 'start' | 'end' | 'findPieceEnd'>
+
 /** Returns whether the path begins with a pattern without special characters. */
-export function matchesPrefix(path: RequestPath, pattern: Uint8Array, start: number, end: number): boolean {
+export function matchesPrefix(path: Searchable, pattern: Uint8Array, start: number, end: number): boolean {
   return path.start + end - start <= path.end && isAt(path.bytes, path.start, pattern, start, end)
 }
 
@@ -20,7 +23,7 @@ export function matchesPrefix(path: RequestPath, pattern: Uint8Array, start: num
  * before it, which leaves the most bytes for the pieces after it. So the function never backtracks,
  * and compares at most `pattern × path` bytes. It uses no RegExp, because sites write the patterns.
  */
-export function matchesWildcards(path: RequestPath, pattern: Uint8Array, start: number, end: number): boolean {
+export function matchesWildcards(path: Searchable, pattern: Uint8Array, start: number, end: number): boolean {
   const isAnchored = pattern[end - 1] === DOLLAR
   let patternEnd = isAnchored ? end - 1 : end
   const firstStar = endOfPiece(pattern, start, patternEnd)

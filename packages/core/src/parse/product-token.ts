@@ -2,7 +2,7 @@
 import { ALPHANUMERIC, byteSet, CR, LOWER_CASE, SLASH, SPACE, STAR, TAB, without } from '../ascii.ts'
 import { bytesOfLatin1 } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { isProductToken, productTokenOf } from './user-agent-name.ts'
+import { isProductToken, tokenInHeader } from './user-agent-name.ts'
 
 /**
  * Returns whether a user-agent line names every crawler: `*`, alone or before a blank and any other
@@ -42,7 +42,7 @@ export class CrawlerName {
     // google/robotstxt compares a crawler's name unchanged, so `ExampleBot/1.0`, which is not a
     // token, has no group.
     const isCompared = agents === 'token' || isProductToken(crawler)
-    const token = isCompared ? crawler : (productTokenOf(crawler) ?? wholeName(crawler, agents))
+    const token = isCompared ? crawler : (tokenInHeader(crawler) ?? wholeName(crawler, agents))
     // A character above U+00FF becomes 0xFF, which is in no token. So U+212A, whose lower case is
     // `k`, does not become `k`.
     this.#token = token === undefined ? undefined : bytesOfLatin1(token).map((byte) => LOWER_CASE[byte] as number)

@@ -1,5 +1,5 @@
 // Checks the names of a crawler that a caller passes.
-import { describeValue } from '../describe-value.ts'
+import { describeOther } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 
 /**
@@ -22,7 +22,7 @@ export function tokensOf(productTokens: ProductTokens): readonly string[] {
   if (tokens.length === 0) throw new OptionError('productTokens', `is an empty list; ${EXPECTED_TOKEN}`)
   for (const token of tokens) {
     if (typeof token === 'string') continue
-    const problem = token === undefined ? 'is missing' : `${describeValue(token)} is not a product token`
+    const problem = token === undefined ? 'is missing' : `${describeOther(token)} is not a product token`
     throw new OptionError('productTokens', `${problem}; ${EXPECTED_TOKEN}`)
   }
   return tokens
@@ -30,3 +30,9 @@ export function tokensOf(productTokens: ProductTokens): readonly string[] {
 
 const EXPECTED_TOKEN =
   'expected the name of a crawler in robots.txt, such as "ExampleBot", or "*" for one that no group names'
+
+/** Returns whether a list has exactly these product tokens. */
+export function isSame(list: readonly string[], productTokens: ProductTokens): boolean {
+  if (typeof productTokens === 'string') return list.length === 1 && list[0] === productTokens
+  return list.length === productTokens?.length && list.every((token, i) => token === productTokens[i])
+}

@@ -42,6 +42,11 @@ export function productTokenOf(userAgent: string): string | undefined {
     const problem = userAgent === undefined ? 'is missing' : `${describeValue(userAgent)} is not a string`
     throw new OptionError('userAgent', `${problem}; expected a User-Agent header such as "ExampleBot/1.0"`)
   }
+  return tokenInHeader(userAgent)
+}
+
+/** `productTokenOf`, for a header that is known to be a string. */
+export function tokenInHeader(userAgent: string): string | undefined {
   const part = namingPart(userAgent)
   return part === undefined ? onlyName(namesIn(userAgent)) : nameOf(part)
 }

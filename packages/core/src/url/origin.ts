@@ -1,7 +1,7 @@
 // The origin and the robots.txt URL of a URL. RFC 9309 §2.3: one robots.txt for each scheme, host
 // and port.
 import { SLASH } from '../ascii.ts'
-import { describeValue } from '../describe-value.ts'
+import { describeOther } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { problemOf, type UrlProblem } from './url-problem.ts'
 
@@ -87,7 +87,7 @@ export function urlText(url: UrlInput): string {
     const name = 'status' in (url as object) ? 'Response' : 'Request'
     throw new OptionError('url', `a ${name} has no href; write ${name.toLowerCase()}.url`)
   }
-  const problem = url === undefined ? 'is missing' : `${describeValue(url)} is not a URL`
+  const problem = url === undefined ? 'is missing' : `${describeOther(url)} is not a URL`
   throw new OptionError('url', `${problem}; expected a string or a URL object, such as "https://example.com/page"`)
 }
 

@@ -2,7 +2,7 @@
 // 500 KiB.
 import type { Attempt, CrawlerRules } from '@politely/core'
 import type { Entry } from '@politely/core/engine'
-import { LRUCache } from 'lru-cache'
+import { LRUCache } from '../base/lru-cache.ts'
 
 /**
  * An entry, and the rules of its copy for the client's crawler. Without a copy, the rules are the

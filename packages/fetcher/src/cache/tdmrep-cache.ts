@@ -20,7 +20,7 @@ import {
   withoutCredentials,
 } from '@politely/core/engine'
 import { parseTdmrep, type TdmrepFile, tdmrepTerms } from '@politely/core/usage'
-import { LRUCache } from 'lru-cache'
+import { LRUCache } from '../base/lru-cache.ts'
 import { failure } from '../fetch/failure.ts'
 import { FIRST_RETRY_MS, RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'

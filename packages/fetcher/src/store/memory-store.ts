@@ -1,6 +1,7 @@
 // A store in memory: for several clients of one process, for tests, and as an example of a store.
-import { LRUCache } from 'lru-cache'
+
 import { StoreClosedError } from '../base/errors.ts'
+import { LRUCache } from '../base/lru-cache.ts'
 import { assertOptions, callable, integer } from '../base/option-checks.ts'
 import type { Store } from './store.ts'
 

@@ -57,6 +57,7 @@ import { failureOf, type RequestReport, type ResponseLike, textOf } from '../per
 import { endNesting } from '../permit/sending.ts'
 import { durationText } from '../report/duration.ts'
 import type { OpenRedirectError } from '../report/errors.ts'
+import { CLIENT_COUNTS, warnOfQueueTimeout } from './queue-timeout.ts'
 
 /** What the exchanges of one client share. */
 export interface Sender {
@@ -87,6 +88,7 @@ export interface ExchangeRequest {
 export class Exchange {
   readonly #request: ExchangeRequest
   readonly #sender: Sender | undefined
+  readonly #timeoutRemedy: string
   #state: 'new' | 'entered' | 'sent' | 'answered' | 'released' | 'ended' = 'new'
   #permit: Permit | undefined
   #signature: SignatureHeaders | undefined
@@ -96,10 +98,14 @@ export class Exchange {
   /** Set while the body of a redirect has not ended. */
   #bodyEnded: (() => void) | undefined
 
-  /** @param sender Undefined for a client that calls the gate itself, and passes the permit. */
-  constructor(request: ExchangeRequest, sender?: Sender) {
+  /**
+   * @param sender Undefined for a client that calls the gate itself, and passes the permit.
+   * @param timeoutRemedy What to write so that a timeout of the caller does not count the wait.
+   */
+  constructor(request: ExchangeRequest, sender?: Sender, timeoutRemedy: string = CLIENT_COUNTS) {
     this.#request = request
     this.#sender = sender
+    this.#timeoutRemedy = timeoutRemedy
   }
 
   get url(): string {
@@ -124,10 +130,24 @@ export class Exchange {
   enter(entering?: Permit | Promise<Permit>): Permit | Promise<Permit> {
     const { url, signal, redirectedFrom } = this.#request
     const permit = entering ?? this.#port.enter(url, signal, redirectedFrom)
-    if (isPromise(permit)) return permit.then((granted) => this.enter(granted))
+    if (isPromise(permit)) {
+      const granted = (one: Permit) => this.enter(one)
+      return signal === undefined || signal.aborted
+        ? permit.then(granted)
+        : permit.then(granted, this.#waitFailed(signal, performance.now()))
+    }
     this.#state = 'entered'
     this.#permit = permit
     return permit
+  }
+
+  #waitFailed(signal: AbortSignal, since: number): (error: unknown) => never {
+    return (error) => {
+      const { url } = this.#request
+      const sinceMs = performance.now() - since
+      warnOfQueueTimeout({ url, signal, error, sinceMs, remedy: this.#timeoutRemedy })
+      throw error
+    }
   }
 
   /**

@@ -17,6 +17,7 @@ import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { NO_URLS } from '../options/enter-arguments.ts'
 import { isRedirect, MAX_REDIRECTS, type Request, redirected } from '../redirects/redirect.ts'
 import { answerPage } from './cached-page.ts'
+import { CallerTimeout } from './caller-timeout.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest, plainHeaders } from './fetch-input.ts'
 import type { FetchResponse } from './fetch-response.ts'
 import { warnOfMisplaced } from './misplaced-options.ts'
@@ -59,8 +60,10 @@ export async function fetchPage(
       const location = redirectOf(response)
       if (location === undefined || mode === 'manual') {
         if (hops > 0) markRedirected(response)
+        page.timeout?.returned(response)
         return response
       }
+      page.timeout?.stop()
       if (mode === 'error') throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') }) // it was stored
       await discard(response.body)
       if (hops >= MAX_REDIRECTS)
@@ -70,6 +73,7 @@ export async function fetchPage(
       page = await nextPage(page, redirected(requestOf(page), response.status, location), copy)
     }
   } catch (error) {
+    page?.timeout?.end()
     if (polite.refuses && isRefusal(error)) {
       const origin = { robots: gate.robots, url: error.verdict.url, redirectedFrom: page?.redirectedFrom ?? NO_URLS }
       return rememberOrigin(refusedResponse(error), origin)
@@ -99,18 +103,24 @@ function firstPage(
   if (headers['user-agent'] === undefined) headers['user-agent'] = gate.robots.userAgent
   else warnOfOtherName(gate, headers['user-agent'])
   if (headers.host !== undefined && kind === 'checked') assertOwnHost(url, [headers.host])
-  const signal = (init.signal === undefined ? request?.signal : init.signal) ?? undefined
+  const callersSignal = (init.signal === undefined ? request?.signal : init.signal) ?? undefined
   const mayRepeat =
     retry !== undefined &&
     isRepeatable(init.method ?? request?.method ?? 'GET', isStream(init.body ?? request?.body ?? null))
   init.headers = headers
   init.redirect = mode === 'follow' ? 'manual' : mode
-  return { polite, url, signal, redirectedFrom, input: request ?? url, init, mayRepeat }
+  const timeout =
+    polite.hasCallerTimeouts && callersSignal?.aborted === false
+      ? new CallerTimeout(callersSignal, polite.port.now)
+      : undefined
+  const signal = timeout?.signal ?? callersSignal
+  if (timeout !== undefined) init.signal = timeout.signal
+  return { polite, url, signal, redirectedFrom, input: request ?? url, init, mayRepeat, timeout }
 }
 
 /** Returns the next hop. @param copy Has the body of the first request, if that was a stream. */
 async function nextPage(page: PageRequest, next: Request, copy: globalThis.Request | undefined): Promise<PageRequest> {
-  const { polite, url, signal, redirectedFrom, input, init } = page
+  const { polite, url, signal, redirectedFrom, input, init, timeout } = page
   if (next.body === 'spent' && copy === undefined)
     throw new TypeError(
       `fetch failed: ${withoutCredentials(url)} redirects, and its body was a stream, which cannot be sent again`,
@@ -127,6 +137,7 @@ async function nextPage(page: PageRequest, next: Request, copy: globalThis.Reque
     input: next.url,
     init: { ...init, method, headers: [...next.headers], body, signal: signal ?? null, ...(cache && { cache }) },
     mayRepeat: isRepeatable(method, false),
+    timeout,
   }
 }
 

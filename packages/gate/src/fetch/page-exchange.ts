@@ -2,18 +2,21 @@
 import { OptionError } from '@politely/core'
 import { describeValue, UNTIL_HEADERS } from '@politely/fetcher/internal'
 import { Exchange, type ExchangeRequest, type Sender } from '../adapter/exchange.ts'
+import { warnOfQueueTimeout } from '../adapter/queue-timeout.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import { codedBodyOf, expectCodedBody } from '../permit/coded-bodies.ts'
 import { paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
 import { robotsTagsOf } from '../permit/sending.ts'
 import { isRedirect } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
+import type { CallerTimeout } from './caller-timeout.ts'
 import { type Init, isRequest, methodOf, plainHeaders } from './fetch-input.ts'
 import type { FetchResponse } from './fetch-response.ts'
 import type { ResponseCache } from './page-cache.ts'
 import { isRefusal } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
 import { discard, type Retry, withRetries } from './retry.ts'
+import type { StopClock } from './stop-clock.ts'
 import { TimeLimit } from './time-limit.ts'
 
 /** What `isRateLimited` returns: whether the response asks for fewer requests, or for how long. */
@@ -39,6 +42,8 @@ export interface PoliteSender extends Sender {
   readonly cache: ResponseCache | undefined
   /** Whether a refused request gets a response. */
   readonly refuses: boolean
+  /** Whether the option `callerTimeouts` is `from-sending`. */
+  readonly hasCallerTimeouts: boolean
 }
 
 /** The request for one page: the first one of a call, or a hop of its redirects. */
@@ -49,16 +54,37 @@ export interface PageRequest extends ExchangeRequest {
   readonly init: Init
   /** Whether the option `retry` may send it again. */
   readonly mayRepeat: boolean
+  /** The timeout of the call, if it counts from the sending. Then `signal` is its signal. */
+  readonly timeout: CallerTimeout | undefined
 }
+
+const TIMEOUT_REMEDY =
+  "write politely(fetch, { callerTimeouts: 'from-sending' }), and timeouts of calls will not count the wait"
 
 /**
  * Sends a page, and again after a failure that may pass, if the option `retry` says so.
  * @param init The options to send it with. The cache may have changed its headers.
  */
 export function sendPage(page: PageRequest, init: Init): Promise<FetchResponse> {
-  const { polite, signal, mayRepeat } = page
+  const { polite, signal, mayRepeat, timeout } = page
   if (polite.retry === undefined || !mayRepeat) return new PageExchange(page, init).send()
-  return withRetries(polite.retry, signal, (onEntered) => new PageExchange(page, init, onEntered).send())
+  let pausedAt: number | undefined
+  const send = (onEntered: () => Promise<void>) => {
+    pausedAt = undefined
+    return new PageExchange(page, init, onEntered).send()
+  }
+  const onPause = () => {
+    timeout?.stop()
+    pausedAt = performance.now()
+  }
+  return withRetries(polite.retry, signal, send, onPause).catch((error: unknown) => {
+    if (pausedAt !== undefined && signal !== undefined) {
+      const sinceMs = performance.now() - pausedAt
+      const waitedFor = 'the pause before a retry'
+      warnOfQueueTimeout({ url: page.url, signal, error, sinceMs, waitedFor, remedy: TIMEOUT_REMEDY })
+    }
+    throw error
+  })
 }
 
 /** One attempt: a request, and a second one if the site asks for a signature. */
@@ -70,7 +96,7 @@ class PageExchange extends Exchange {
 
   /** @param onEntered Called when the gate has let the request in, if there may be other attempts. */
   constructor(page: PageRequest, init: Init, onEntered?: () => Promise<void>) {
-    super(page, page.polite)
+    super(page, page.polite, TIMEOUT_REMEDY)
     this.#page = page
     this.#init = init
     this.#onEntered = onEntered
@@ -94,8 +120,9 @@ class PageExchange extends Exchange {
 
   /** Sends one request with a permit, and releases the permit however the request ends. */
   async #sendOnce(onEntered: (() => Promise<void>) | undefined): Promise<FetchResponse> {
-    const { polite, url, signal, redirectedFrom } = this.#page
+    const { polite, url, signal, redirectedFrom, timeout } = this.#page
     const { timeoutMs, cache } = polite
+    timeout?.stop()
     const entering = this.enter()
     const permit = isPromise(entering) ? await entering : entering
     if (cache !== undefined && (this.#init.method ?? 'GET') === 'GET') expectCodedBody(permit)
@@ -103,6 +130,7 @@ class PageExchange extends Exchange {
     try {
       if (onEntered !== undefined) await onEntered()
       const signed = polite.signer === undefined ? this.#init : await this.#signed()
+      timeout?.start()
       if (timeoutMs !== undefined) limit = new TimeLimit(url, timeoutMs, signal)
       const init = limit === undefined ? signed : { ...signed, signal: limit.signal }
       const response = await this.run(() => polite.send(this.#input, init))
@@ -116,12 +144,13 @@ class PageExchange extends Exchange {
         robotsTags: robotsTagsOf(permit),
         codedBody: cache && codedBodyOf(permit),
         isRateLimited: 'rateLimited' in report,
-        pauseDuring: limit?.outside,
+        pauseDuring: outsideOf(limit, timeout),
       })
       this.end(report)
       return response
     } catch (thrown) {
       limit?.end()
+      timeout?.stop()
       const error = limit?.error ?? thrown // node-fetch, for example, throws its own error
       if (error instanceof ResponseError) this.end()
       else this.fail(error)
@@ -173,6 +202,12 @@ class PageExchange extends Exchange {
       void discard(copy?.body)
     }
   }
+}
+
+/** Returns a function that runs work outside of both time limits. */
+function outsideOf(limit: TimeLimit | undefined, timeout: CallerTimeout | undefined): StopClock['outside'] | undefined {
+  if (limit === undefined || timeout === undefined) return (limit ?? timeout)?.outside
+  return (work) => limit.outside(() => timeout.outside(work))
 }
 
 function hasUntilHeaders(init: Init): boolean {

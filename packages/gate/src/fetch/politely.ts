@@ -58,7 +58,7 @@ export interface RefusalOptions {
   readonly onDisallowed?: 'throw' | 'response' | undefined
 }
 
-/** The option of `politely` for a time limit. */
+/** The options of `politely` for time limits. */
 export interface TimeoutOptions {
   /**
    * The time limit of one request, from its sending to the end of its response body. The wait in the
@@ -69,6 +69,19 @@ export interface TimeoutOptions {
    * Milliseconds; default none. Requests for robots.txt have `timeoutMs` instead.
    */
   readonly requestTimeoutMs?: number | undefined
+  /**
+   * What counts towards a timeout in the `signal` of a call. `from-call`: all time since the call, the
+   * wait included, as with every fetch. `from-sending`: only the time that a request of the call is
+   * under way, from its sending to the end of its response body. The waits for robots.txt, for the slot
+   * of each hop and for each attempt of `retry` do not count; `maxWaitMs` limits the wait.
+   *
+   * Politely learns the length of the timeout when the signal aborts with a `TimeoutError`
+   * (`DOMException`), as that of `AbortSignal.timeout` does: it is the time since the call. For an
+   * abort with another reason, the call ends at once. The given fetch must obey the option `signal`.
+   *
+   * @default 'from-call'
+   */
+  readonly callerTimeouts?: 'from-call' | 'from-sending' | undefined
 }
 
 /** The option of `politely` for requests that fail. */
@@ -137,13 +150,15 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       `${describeValue(fetch)} is not a function; write politely(globalThis.fetch, { userAgent })`,
     )
   assertGateOptions(options)
-  const { onDisallowed = 'throw', isRateLimited, requestTimeoutMs, retry, cache, ...others } = options
+  const { onDisallowed = 'throw', isRateLimited, requestTimeoutMs, retry, cache, ...forGate } = options
+  const { callerTimeouts = 'from-call', ...others } = forGate
   callable(
     'isRateLimited',
     isRateLimited,
     'a function that gets a response, such as async (response) => response.status === 403',
   )
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
+  const counting = oneOf('callerTimeouts', callerTimeouts, ['from-call', 'from-sending'])
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
   const timeoutMs = checkedTimeout(requestTimeoutMs)
   const { gate, close } = resolveGate(others, OWN_OPTIONS, {}, pagesFetch)
@@ -154,6 +169,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     isRateLimited: isRateLimited as PoliteSender['isRateLimited'],
     timeoutMs,
     refuses: onRefusal === 'response',
+    hasCallerTimeouts: counting === 'from-sending',
     retry: retryOf(retry),
     cache: checkedCache(cache),
   }
@@ -170,6 +186,7 @@ const OWN_OPTIONS: Readonly<
   onDisallowed: true,
   isRateLimited: true,
   requestTimeoutMs: true,
+  callerTimeouts: true,
 }
 
 function checkedTimeout(ms: number | undefined): number | undefined {

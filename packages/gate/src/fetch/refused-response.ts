@@ -40,16 +40,23 @@ export function refusedResponse(error: Refusal): Response {
   const byRobots = error instanceof RobotsDisallowedError
   const status = byRobots && retryAt === undefined ? 403 : 503
   const statusText = byRobots ? 'Refused by robots.txt' : 'Refused by the gate'
-  const response = makeResponse(`${message}\n`, { status, statusText, headers, url: verdict.url })
+  return remember(makeResponse(`${message}\n`, { status, statusText, headers, url: verdict.url }), error)
+}
+
+/** Also for clones of the response, which libraries make. */
+function remember(response: Response, error: Refusal): Response {
   refusals.set(response, error)
   markClass(REFUSED_RESPONSE, { prototype: response }) // for outcomeOf, which is in core
-  return response
+  const { clone } = response
+  const value = () => remember(clone.call(response), error)
+  return Object.defineProperty(response, 'clone', { value, configurable: true, writable: true })
 }
 
 /**
  * Returns the refusal that `politely` turned into this response (`onDisallowed: 'response'`).
- * Returns undefined for a response that a site sent; a site cannot forge a refusal. Also returns
- * undefined for a clone of the response.
+ * Returns undefined for a response that a site sent; a site cannot forge a refusal. Clones of the
+ * response are recognised. A `new Response(body, response)` is not: it has only what a site could
+ * have sent.
  * @throws {OptionError} for a value that is not an object, and for a promise.
  */
 export function refusalOf(response: object): Refusal | undefined {

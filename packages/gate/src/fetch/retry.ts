@@ -79,11 +79,13 @@ class AttemptFailure extends Error {}
  * refuses an attempt after the first, for example because the circuit has opened, the attempt before
  * it counts.
  * @param send Sends the request. It calls `onEntered` when the gate has let it in.
+ * @param onPause Called before the pause between two attempts.
  */
 export async function withRetries<R extends AnyResponse>(
   retry: Retry,
   signal: AbortSignal | undefined,
   send: (onEntered: () => Promise<void>) => Promise<R>,
+  onPause: () => void = () => undefined,
 ): Promise<R> {
   let last = await attempt(retry, () => send(async () => undefined))
   if (!isWorthRepeating(retry, last, signal)) return resultOf(last)
@@ -95,7 +97,9 @@ export async function withRetries<R extends AnyResponse>(
       if ('error' in next && isRefusal(next.error)) return
       last = next
     }
-    if (isWorthRepeating(retry, last, signal)) throw new AttemptFailure()
+    if (!isWorthRepeating(retry, last, signal)) return
+    onPause()
+    throw new AttemptFailure()
   }
   try {
     await pRetry(again, {

@@ -3,6 +3,7 @@
 import { withoutCredentials } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/internal'
 import { durationText } from '../report/duration.ts'
+import { StopClock } from './stop-clock.ts'
 
 /** The part of a response that a time limit needs. */
 interface WithBody {
@@ -16,24 +17,19 @@ interface WithBody {
  */
 export class TimeLimit {
   readonly #controller = new AbortController()
-  readonly #timeOut: () => void
+  readonly #clock: StopClock
   readonly #removeListener: (() => void) | undefined
-  #timer: NodeJS.Timeout | undefined
-  /** The time that is left, in milliseconds, when the timer was started last. */
-  #leftMs: number
-  /** When that was, by `performance.now()`. */
-  #startedAt = 0
-  /** How many calls of `outside` are under way. */
-  #pauses = 0
   #hasResponse = false
-  #isOver = false
   /** Set if the time was over before the response. */
   error: DOMException | undefined
 
   constructor(url: string, ms: number, callersSignal: AbortSignal | undefined) {
-    this.#leftMs = ms
-    this.#timeOut = () => this.#abort(url, ms)
-    this.#start()
+    this.#clock = new StopClock(
+      () => performance.now(),
+      () => this.#abort(url, ms),
+    )
+    this.#clock.setLimit(ms)
+    this.#clock.start()
     this.#removeListener = callersSignal
       ? onAbort(callersSignal, () => {
           this.end()
@@ -46,6 +42,11 @@ export class TimeLimit {
     return this.#controller.signal
   }
 
+  /** Runs `work`. The time stands still meanwhile. */
+  get outside(): StopClock['outside'] {
+    return this.#clock.outside
+  }
+
   /**
    * To be called when the headers of the response have arrived. The end of its body cannot be seen
    * here, so the timer runs on, but no longer keeps the process alive.
@@ -53,37 +54,13 @@ export class TimeLimit {
   responded(response: WithBody, untilHeaders: boolean): void {
     this.#hasResponse = true
     if (!response?.body) this.end()
-    else if (untilHeaders) this.#stop()
-    else this.#timer?.unref()
-  }
-
-  /** Runs `work`. The time stands still meanwhile. */
-  readonly outside = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (this.#pauses++ === 0) {
-      clearTimeout(this.#timer)
-      this.#leftMs -= performance.now() - this.#startedAt
-    }
-    try {
-      return await work()
-    } finally {
-      if (--this.#pauses === 0 && !this.#isOver) this.#start()
-    }
+    else if (untilHeaders) this.#clock.end()
+    else this.#clock.keepsAlive = false
   }
 
   end(): void {
-    this.#stop()
+    this.#clock.end()
     this.#removeListener?.()
-  }
-
-  #stop(): void {
-    this.#isOver = true
-    clearTimeout(this.#timer)
-  }
-
-  #start(): void {
-    this.#startedAt = performance.now()
-    this.#timer = setTimeout(this.#timeOut, Math.max(this.#leftMs, 0))
-    if (this.#hasResponse) this.#timer.unref()
   }
 
   #abort(url: string, ms: number): void {

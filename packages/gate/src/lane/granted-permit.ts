@@ -226,6 +226,10 @@ export class GrantedPermit implements NestablePermit {
     this.#slot.pacedKey.sent(this.#slot, at, agoMs)
   }
 
+  get isReleased(): boolean {
+    return this.#phase === 'released'
+  }
+
   get #isUnsent(): boolean {
     return this.#phase === 'granted' || this.#phase === 'connecting'
   }

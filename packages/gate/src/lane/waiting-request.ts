@@ -162,7 +162,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     }
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
-        const error = this.#abortError(signal.reason, lane)
+        const error = this.#abortError(signal, lane)
         lane.remove(this)
         this.fail(error)
       })
@@ -254,11 +254,11 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   }
 
   /** If the clock throws, returns the reason: the request must still leave its lane. */
-  #abortError(reason: unknown, lane: OwnLane): unknown {
+  #abortError(signal: AbortSignal, lane: OwnLane): unknown {
     try {
       const { heldBy, delayLeftMs: waitMs } = lane
       const waitedMs = this.#context.now() - this.arrivedAt
-      return abortedWait(reason, {
+      return abortedWait(signal, {
         url: this.url,
         waitedMs,
         waitedFor: heldBy?.because,
@@ -266,7 +266,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
         waitMs,
       })
     } catch {
-      return reason
+      return signal.reason
     }
   }
 

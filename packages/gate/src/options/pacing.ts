@@ -31,6 +31,7 @@ export const OPTIONS_OF_FETCH: Readonly<Record<string, string>> = {
     'is an option of politely(fetch, { … }); without that fetch, report { rateLimited: true } to the permit of the request',
   onDisallowed: 'is an option of politely(fetch, { … })',
   retry: 'is an option of politely(fetch, { … })',
+  callerTimeouts: 'is an option of politely(fetch, { … }); other clients count the wait, which maxWaitMs limits',
   requestTimeoutMs:
     'is an option of politely(fetch, { … }); of politeAgent write agent: { headersTimeout: 30_000, bodyTimeout: 30_000 }',
 }

@@ -1,7 +1,7 @@
 // Checks the options that can differ for one site: the options of a gate, and the options that the
 // caller's function `pace` returns for an origin.
 import { OptionError } from '@politely/core'
-import { LRUCache } from 'lru-cache'
+import { LRUCache } from '@politely/fetcher/internal'
 import type { SitePacingOptions } from '../pace/pacing-options.ts'
 import { assertFields, checkedValues } from './fields.ts'
 import { type CheckedOptions, needsLongWay, SITE_CHECKS } from './option-table.ts'

@@ -6,7 +6,7 @@
 //   `idle`      is missing, or is not to enter yet         the owner calls `open`
 //   `unknown`   waits for its robots.txt                   that is known
 //   `waiting`   waits until `at`: a delay, or a circuit    the time has come
-//   `full`      waits for a concurrency limit              any request of the gate ends
+//   `full`      waits for a concurrency limit              any request of the gate ends, or a second has passed
 //   `ready`     may try to enter                           the owner calls `enter`
 //   `entering`  asks the gate                              it gets a permit, a wait or a refusal
 //
@@ -26,11 +26,11 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Fifo, MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { type GatePort, gatePort, type OuterLane, type PoliteGate } from '../gate.ts'
 import type { WaitForecast } from '../lane/estimate.ts'
-import type { Permit } from '../permit/permit.ts'
+import type { GrantedPermit } from '../lane/granted-permit.ts'
 import type { GateMessages } from '../report/events.ts'
 import { Heap } from './heap.ts'
 
-/** How often a line looks whether a circuit has closed. Our choice, as in `RestingLine`. */
+/** How often a line looks whether a circuit has closed, or a limit is free. Our choice, as in `RestingLine`. */
 const LOOK_MS = 1_000
 
 export const DONE: 'politely:gate:done' & keyof GateMessages = 'politely:gate:done'
@@ -71,6 +71,8 @@ export class OuterQueue<L extends OuterLine> {
   readonly #onReady: () => void
   readonly #waiting = new Heap<L>((a, b) => a.at - b.at || a.turn - b.turn)
   #full: L[] = []
+  /** When the full lines look again: no message tells that an aborted request has given its limit back. */
+  #looksAt = 0
   #turns = 0
   #timer: NodeJS.Timeout | undefined
   readonly #onDone = (message: unknown) => {
@@ -111,7 +113,11 @@ export class OuterQueue<L extends OuterLine> {
    * line is `idle` again, or becomes ready by itself. Rejects with the gate's refusal of the URL.
    * @param keep Puts the URL back if it can't enter, before the line may be ready again.
    */
-  async enter(line: L, { item: { url }, redirectedFrom }: OuterUrl, keep: () => void): Promise<Permit | undefined> {
+  async enter(
+    line: L,
+    { item: { url }, redirectedFrom }: OuterUrl,
+    keep: () => void,
+  ): Promise<GrantedPermit | undefined> {
     line.state = 'entering'
     this.ready.delete(line)
     try {
@@ -142,18 +148,22 @@ export class OuterQueue<L extends OuterLine> {
 
   /** Makes the lines ready whose time has come. */
   resume(): void {
-    if (this.#waiting.size === 0) return
+    if (this.#waiting.size === 0 && this.#full.length === 0) return
     const now = this.#port.now()
     while (this.#waiting.first !== undefined && this.#waiting.first.at <= now)
       this.#makeReady(this.#waiting.shift() as L)
+    if (this.#full.length > 0 && this.#looksAt <= now) this.#makeFullReady()
   }
 
   /** Calls `onReady` when the next line may be ready, if that is awaited. The timer keeps the process alive. */
   setTimer(isAwaited: boolean): void {
     clearTimeout(this.#timer)
-    const { first } = this.#waiting
-    if (!isAwaited || first === undefined) return
-    const waitMs = Math.max(1, first.at - this.#port.now())
+    const at = Math.min(
+      this.#waiting.first?.at ?? Number.POSITIVE_INFINITY,
+      this.#full.length > 0 ? this.#looksAt : Number.POSITIVE_INFINITY,
+    )
+    if (!isAwaited || at === Number.POSITIVE_INFINITY) return
+    const waitMs = Math.max(1, at - this.#port.now())
     this.#timer = setTimeout(this.#onReady, Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
   }
 
@@ -193,16 +203,23 @@ export class OuterQueue<L extends OuterLine> {
 
   /** The end of any request of the gate may be what these lines wait for. */
   #setFull(lines: L[]): void {
-    if (lines.length > 0 && this.#full.length === 0) subscribe(DONE, this.#onDone)
+    if (lines.length > 0 && this.#full.length === 0) {
+      this.#looksAt = this.#port.now() + LOOK_MS
+      subscribe(DONE, this.#onDone)
+    }
     if (lines.length === 0 && this.#full.length > 0) unsubscribe(DONE, this.#onDone)
     this.#full = lines
   }
 
   #resumeFull(): void {
+    this.#makeFullReady()
+    this.#onReady()
+  }
+
+  #makeFullReady(): void {
     const lines = this.#full
     this.#setFull([])
     for (const line of lines) this.#makeReady(line)
-    this.#onReady()
   }
 }
 

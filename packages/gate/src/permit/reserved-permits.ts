@@ -31,7 +31,7 @@ export class ReservedPermits {
   add(permit: Permit): () => void {
     this.#yielded = (this.#yielded ?? 0) + 1
     let isDone = false
-    const name = nameOf(permit.url)
+    const name = requestName(permit.url)
     const permits = this.#permits.get(name)
     if (permits === undefined) this.#permits.set(name, [permit])
     else permits.push(permit)
@@ -44,12 +44,12 @@ export class ReservedPermits {
 
   /** Whether this permit is reserved. */
   has(permit: Permit): boolean {
-    return this.#permits.get(nameOf(permit.url))?.includes(permit) ?? false
+    return this.#permits.get(requestName(permit.url))?.includes(permit) ?? false
   }
 
   /** Returns the permit that was reserved first for this URL, and removes it. */
   take(url: string): Permit | undefined {
-    const name = nameOf(url)
+    const name = requestName(url)
     const permit = this.#permits.get(name)?.[0]
     if (permit !== undefined) this.#remove(name, permit)
     return permit
@@ -65,8 +65,11 @@ export class ReservedPermits {
   }
 }
 
-/** HTTP clients write the same URL in different ways, and none of them sends these parts in it. */
-function nameOf(url: string): string {
+/**
+ * Returns the same text for all ways in which HTTP clients write a URL: normalised, and without the
+ * parts that they don't send in it. An invalid URL stays as it is.
+ */
+export function requestName(url: string): string {
   const parsed = URL.parse(url)
   if (parsed === null) return url
   parsed.hash = ''
@@ -77,8 +80,8 @@ function nameOf(url: string): string {
 
 /** Whether one of these requests is for one of the URLs, or for a redirect from it. */
 export function includesRequestFor(urls: Iterable<string>, requests: Iterable<EnteredRequest>): boolean {
-  const names = new Set(Array.from(urls, nameOf))
+  const names = new Set(Array.from(urls, requestName))
   for (const { url, redirectedFrom } of requests)
-    if ([url, ...redirectedFrom].some((one) => names.has(nameOf(one)))) return true
+    if ([url, ...redirectedFrom].some((one) => names.has(requestName(one)))) return true
   return false
 }

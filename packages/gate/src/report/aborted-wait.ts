@@ -48,17 +48,35 @@ export class AbortedWaitError extends DOMException {
   }
 }
 
+/** How a request waited. */
+export type AbortedWait = ConstructorParameters<typeof AbortedWaitError>[1]
+
+/** The waits that ended with a reason of the caller's own, which has no room for them. */
+const waits = new WeakMap<AbortSignal, AbortedWait>()
+
 /**
  * Returns the error for a waiting request whose signal is aborted. A reason of the caller's own is
  * returned as it is.
  */
-export function abortedWait(reason: unknown, wait: ConstructorParameters<typeof AbortedWaitError>[1]): unknown {
-  return isPlatformReason(reason) ? new AbortedWaitError(reason, wait) : reason
+export function abortedWait(signal: AbortSignal, wait: AbortedWait): unknown {
+  const { reason } = signal
+  if (isPlatformReason(reason)) return new AbortedWaitError(reason, wait)
+  waits.set(signal, wait)
+  return reason
+}
+
+/** Returns how a request waited that was rejected with this error. Undefined if it had not reached its queue. */
+export function abortedWaitOf(error: unknown, signal: AbortSignal): AbortedWait | undefined {
+  return error instanceof AbortedWaitError ? error : waits.get(signal)
+}
+
+/** Whether a signal with this reason was aborted by a timeout. ofetch, for example, gives an error of its own this name. */
+export function isTimeout(reason: unknown): boolean {
+  return (Object(reason) as { readonly name?: unknown }).name === 'TimeoutError'
 }
 
 /** Not by `instanceof`: some test runners give each file its own `DOMException`. */
 function isPlatformReason(reason: unknown): reason is DOMException {
   if (Object.prototype.toString.call(reason) !== '[object DOMException]') return false
-  const { name } = reason as DOMException
-  return name === 'AbortError' || name === 'TimeoutError'
+  return isTimeout(reason) || (reason as DOMException).name === 'AbortError'
 }

@@ -1,6 +1,6 @@
-// Notices that a site queue stands still because `done()` is never called: the yielded URLs take all
-// places of `concurrency`, a consumer waits for more, and the gate has no request for them. Slow
-// requests and slow pages are no mistake, nor is slow work on a page that ends in time.
+// Notices that a site queue stands still because `done()` is never called: a consumer waits, the
+// yielded URLs take all places of `concurrency` or are the last ones, and the gate has no request for
+// them. Slow requests and slow pages are no mistake, nor is slow work on a page that ends in time.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
@@ -18,6 +18,7 @@ const warned = new WeakSet<PoliteGate>()
 export class DoneWatch {
   readonly #gate: PoliteGate
   readonly #port: GatePort
+  readonly #concurrency: number
   /** The yielded URLs that are not done, while a consumer waits for the place of one of them. */
   #urls: ReadonlySet<{ readonly url: string }> | undefined
   /** Since when nothing has happened, by the gate's clock. */
@@ -32,9 +33,10 @@ export class DoneWatch {
     this.#startTimer()
   }
 
-  constructor(gate: PoliteGate, port: GatePort) {
+  constructor(gate: PoliteGate, port: GatePort, concurrency: number) {
     this.#gate = gate
     this.#port = port
+    this.#concurrency = concurrency
     noteOpenBodies()
   }
 
@@ -75,7 +77,8 @@ export class DoneWatch {
     this.watch(undefined)
     warned.add(this.#gate)
     const places = count === 1 ? 'its only place (concurrency) is' : `all of its ${count} places (concurrency) are`
-    const text = `siteQueue has yielded nothing for ${QUIET_MS / 1_000} s: ${places} taken, and no request for ${escapeControls(withoutCredentials(url))} is under way; unless your own work on it takes so long, call done() when it ends, also after an error, or write using item = …`
+    const last = count === 1 ? 'its last URL is not done' : `its last ${count} URLs are not done`
+    const text = `siteQueue has yielded nothing for ${QUIET_MS / 1_000} s: ${count < this.#concurrency ? last : `${places} taken`}, and no request for ${escapeControls(withoutCredentials(url))} is under way; unless your own work on it takes so long, call done() when it ends, also after an error, or write using item = …`
     this.#port.log.warn(text)
     process.emitWarning(text, { type: 'PolitelyWarning', code: 'POLITELY_SITE_QUEUE_DONE' })
   }

@@ -1,5 +1,6 @@
 // The URLs that a site queue holds, by site. It reads the source, bounds the number of URLs in
-// memory, spills the others, and takes them back.
+// memory, spills the others, and takes them back. URLs that `add` takes can't wait in the source: they
+// are held in any number, and the source is read again when there is room.
 //
 // With a spill, no site may fill the memory: when `maxHeld` is reached, each site keeps its first
 // URLs, and all others are spilled in one call. If that would free less than a tenth, the URLs are of
@@ -9,6 +10,7 @@ import { isPromise } from '../pace/is-promise.ts'
 import { type HeldUrl, heldUrl, type SiteQueueInput, type SiteQueueSpill } from './queue-items.ts'
 import type { QueueSite as Site } from './queue-site.ts'
 import { QueueSite } from './queue-site.ts'
+import type { SeenUrls } from './seen-urls.ts'
 
 /** After so many URLs, other work of the process gets a turn. Our choice. */
 const READS_IN_A_ROW = 500
@@ -19,6 +21,7 @@ export interface HeldUrlsOptions<T extends SiteQueueInput> {
   readonly source: Iterable<T> | AsyncIterable<T>
   readonly maxHeld: number
   readonly spill: SiteQueueSpill<T> | undefined
+  readonly seen: SeenUrls
   /** Called when a site has a URL in memory and is idle. */
   readonly onReady: (site: Site<T>) => void
   /** Called when nothing is read any more, or a site has gone. */
@@ -39,6 +42,8 @@ export class HeldUrls<T extends SiteQueueInput> {
   #isDrained = false
   /** With a spill, the source is read again only when a tenth of the memory is free. */
   #resumesAt: number
+  /** How many held URLs `add` leaves in memory. */
+  #spillsAt: number
   #adding: Promise<void> | undefined
   #crowding: Site<T> | undefined
   #failure: { readonly error: unknown } | undefined
@@ -46,6 +51,7 @@ export class HeldUrls<T extends SiteQueueInput> {
   constructor(options: HeldUrlsOptions<T>) {
     this.#options = options
     this.#resumesAt = options.maxHeld - 1
+    this.#spillsAt = options.maxHeld
   }
 
   /** Whether all URLs of the source have been returned by `shift`. */
@@ -72,6 +78,20 @@ export class HeldUrls<T extends SiteQueueInput> {
     if (this.#isReading || this.#isDrained || this.#held > this.#resumesAt) return
     this.#isReading = true
     void this.#readAll()
+  }
+
+  /**
+   * Takes a URL that was found on the way. @param pages See `heldUrl`.
+   * @returns Whether it is new. After an error, which ends the queue soon, no URL is.
+   */
+  add(input: T, pages: readonly string[]): boolean {
+    if (this.#failure !== undefined) return false
+    const url = heldUrl<T>(input, this.#order, pages)
+    if (!this.#options.seen.isNew(url.item.url)) return false
+    this.#order++
+    this.#hold(url)
+    if (this.#held >= this.#spillsAt && this.#options.spill !== undefined) void this.#spillExcess()
+    return true
   }
 
   /** Removes the next URL of a site and returns it. */
@@ -114,7 +134,7 @@ export class HeldUrls<T extends SiteQueueInput> {
         const { done, value } = isPromise(read) ? await read : read // a list is read at once, so that priorities count
         this.#isPulling = false
         if (done) this.#isDrained = true
-        else if (!this.#isDrained) this.#add(heldUrl<T>(value, this.#order++))
+        else if (!this.#isDrained) this.#addFromSource(heldUrl<T>(value, this.#order++))
       }
     } catch (error) {
       const isOfSource = this.#isPulling
@@ -126,7 +146,11 @@ export class HeldUrls<T extends SiteQueueInput> {
     }
   }
 
-  #add(url: HeldUrl<T>): void {
+  #addFromSource(url: HeldUrl<T>): void {
+    if (this.#options.seen.isNewInSource(url.item.url)) this.#hold(url)
+  }
+
+  #hold(url: HeldUrl<T>): void {
     const site = this.#siteOf(url.origin)
     if (site.isBehindSpill(url)) {
       site.spill(url)
@@ -170,6 +194,15 @@ export class HeldUrls<T extends SiteQueueInput> {
         }
     await this.#addToSpill()
     return this.#held < maxHeld
+  }
+
+  async #spillExcess(): Promise<void> {
+    const { maxHeld } = this.#options
+    this.#spillsAt = Number.POSITIVE_INFINITY // one call at a time
+    await this.#makeRoom()
+    // If most URLs are the first of their sites, there is little to spill: not after each of them.
+    this.#spillsAt = Math.max(maxHeld, this.#held + Math.ceil(maxHeld / 10))
+    this.#options.onChange()
   }
 
   /** Spills the URLs that are to leave. One call of `add` at a time. */

@@ -12,7 +12,7 @@ export interface QueuedUrl extends SourceOptions {
   readonly priority?: number | undefined
 }
 
-/** What a source of URLs yields. */
+/** What a source of URLs yields, and what `add` takes. */
 export type SiteQueueInput = string | HasHref | QueuedUrl
 
 /** A URL as the queue keeps it and spills it: the object that the source gave, with `url` as a string. */
@@ -65,19 +65,30 @@ export function byPriority(a: HeldUrl<never>, b: HeldUrl<never>): number {
   return b.priority - a.priority || a.order - b.order
 }
 
-/** @throws {OptionError} for a value that is not a URL or an object with a `url`. An invalid URL is valid here. */
-export function heldUrl<T extends SiteQueueInput>(input: T | Queued<T>, order: number): HeldUrl<T> {
+/**
+ * @param pages For a URL that `add` got: the URLs that led to it, if it has no `redirectedFrom`. It
+ * may be relative to the last of them.
+ * @throws {OptionError} for a value that is not a URL or an object with a `url`. An invalid URL is valid here.
+ */
+export function heldUrl<T extends SiteQueueInput>(
+  input: T | Queued<T>,
+  order: number,
+  pages?: readonly string[],
+): HeldUrl<T> {
   const isObject = typeof input === 'object' && input !== null && !('href' in input)
   const given = (isObject ? input : { url: input }) as QueuedUrl
-  const url = urlText(given.url as string)
-  const { priority = 0, redirectedFrom } = given
+  const { priority = 0 } = given
+  const redirectedFrom = given.redirectedFrom === undefined ? (pages ?? NO_URLS) : redirectChain(given.redirectedFrom)
+  const text = urlText(given.url as string)
+  const base = pages && redirectedFrom.at(-1)
+  const url = base === undefined ? text : (URL.parse(text, base)?.href ?? text)
   if (typeof priority !== 'number' || Number.isNaN(priority))
     throw new OptionError('priority', `${describeValue(priority)} is not a number; expected one such as 1`)
   return {
-    item: { ...given, url } as unknown as Queued<T>,
+    item: { ...given, url, ...(base !== undefined && { redirectedFrom }) } as unknown as Queued<T>,
     origin: URL.parse(url)?.origin ?? '',
     priority,
-    redirectedFrom: redirectedFrom === undefined ? NO_URLS : redirectChain(redirectedFrom),
+    redirectedFrom,
     order,
   }
 }

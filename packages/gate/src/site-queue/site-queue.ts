@@ -14,6 +14,10 @@
 //
 // A URL enters the gate only while a consumer waits for it. An unused permit would hold up other
 // requests to its site, such as the redirects of the URL before.
+//
+// A consumer may `add` the links of a page. So while a yielded URL is not done, the queue waits, even
+// if it holds no URL. An older loop may never call `done`: it awaits its request and adds nothing, so
+// its URL counts as done when the loop asks for the next one after the request.
 import { escapeControls, OptionError } from '@politely/core'
 import {
   abortSignal,
@@ -22,17 +26,20 @@ import {
   Fifo,
   integer,
   onAbort,
+  redirectChain,
   withMethods,
 } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { isRefusal, type Refusal } from '../fetch/refused-response.ts'
 import { type GatePort, gatePort, type PoliteGate } from '../gate.ts'
+import type { GrantedPermit } from '../lane/granted-permit.ts'
+import type { SourceOptions } from '../options/gate-options.ts'
 import { OuterQueue } from '../outer-queue/outer-queue.ts'
-import type { Permit } from '../permit/permit.ts'
 import { DoneWatch } from './done-watch.ts'
 import { HeldUrls } from './held-urls.ts'
 import type { HeldUrl, SiteQueueInput, SiteQueueItem, SiteQueueSpill } from './queue-items.ts'
 import type { QueueSite as Site } from './queue-site.ts'
+import { DEFAULT_MAX_SEEN, type SeenSet, SeenUrls } from './seen-urls.ts'
 
 /** Options of `siteQueue`. */
 export interface SiteQueueOptions<T extends SiteQueueInput = string> {
@@ -53,6 +60,16 @@ export interface SiteQueueOptions<T extends SiteQueueInput = string> {
    * sites from being read. Default: they stay in the source.
    */
   readonly spill?: SiteQueueSpill<T> | undefined
+  /**
+   * With `add`: how many different URLs the queue remembers, so that it yields each of them once. A
+   * further one is an error. Default 1,000,000, which takes about 150 MB.
+   */
+  readonly maxSeen?: number | undefined
+  /**
+   * With `add`: your own set of the URLs that the queue has had, instead of `maxSeen`, such as a Bloom
+   * filter or a table. `has` must answer at once. Default: a `Set` of at most `maxSeen` URLs.
+   */
+  readonly seen?: SeenSet | undefined
   /** Aborting it ends the queue: `next` rejects with the signal's reason. */
   readonly signal?: AbortSignal | null | undefined
 }
@@ -62,8 +79,35 @@ const OPTIONS: Readonly<Record<keyof SiteQueueOptions, true>> = {
   concurrency: true,
   maxHeld: true,
   spill: true,
+  maxSeen: true,
+  seen: true,
   signal: true,
 }
+
+/** What `siteQueue` returns: iterate it to get the URLs. */
+export interface SiteQueue<T extends SiteQueueInput = string>
+  extends AsyncIterableIterator<SiteQueueItem<T>>,
+    AsyncDisposable {
+  /**
+   * Adds URLs that were found on the way, such as the links of a page, or the first URLs. Each URL is
+   * taken once: those that the source gave or that were added before are left out. Two URLs that
+   * differ only in the fragment are the same. An invalid URL is yielded with its error in `refused`,
+   * like an invalid URL of the source.
+   *
+   * From now on, the queue ends when it holds no URL and every yielded URL is `done`. So call `add`
+   * before `done`. Never waits: the URLs are held in memory, or go to `spill`.
+   * @param options `redirectedFrom` names the page that the URLs come from, so that a public page
+   * can't lead the crawler to a private address. Relative URLs are resolved against it. Write the URL
+   * of the response.
+   * @returns How many of the URLs were new. 0 after an abort, an error, or a `break`.
+   * @throws {OptionError} for a URL that would be one more than `maxSeen`; the ones before it are
+   * taken. Also after the last URL was done, and for invalid arguments.
+   */
+  add(urls: T | Iterable<T>, options?: SourceOptions): number
+}
+
+/** A `Set` can hold no more. */
+const MOST_SEEN = 2 ** 24
 
 /** Our choice: about 3 MB. */
 const DEFAULT_MAX_HELD = 10_000
@@ -71,7 +115,8 @@ const DEFAULT_MAX_HELD = 10_000
 /**
  * Yields the URLs of a source when they may be requested, in the order in which the slots of their
  * sites come. A site is an origin. It gets its URLs by priority, and then in the order of the source.
- * Request each URL with a client of the same gate: it need not wait again. Then call `done`.
+ * Request each URL with a client of the same gate: it need not wait again. Then call `done`, or
+ * declare the item with `using`. A crawler that follows links passes them to `add`.
  *
  * Several consumers may read one queue. If one of them leaves its loop, the queue ends for all, and
  * the source is closed. A loop that begins after the end throws an `OptionError`. A URL that the gate
@@ -101,19 +146,46 @@ const DEFAULT_MAX_HELD = 10_000
 export function siteQueue<T extends SiteQueueInput>(
   source: Iterable<T> | AsyncIterable<T>,
   options: SiteQueueOptions<T>,
-): AsyncIterableIterator<SiteQueueItem<T>> & AsyncDisposable {
-  assertIterable('source', source, '[url]')
+): SiteQueue<T>
+/** Without a source: all URLs come from `add`. */
+export function siteQueue<T extends SiteQueueInput = string>(options: SiteQueueOptions<T>): SiteQueue<T>
+export function siteQueue<T extends SiteQueueInput>(
+  given: Iterable<T> | AsyncIterable<T> | SiteQueueOptions<T>,
+  more?: SiteQueueOptions<T>,
+): SiteQueue<T> {
+  if (more === undefined && isOptions(given)) return openQueue([], given, true)
+  assertIterable('source', given, '[url]')
+  return openQueue(given as Iterable<T>, more as SiteQueueOptions<T>, false)
+}
+
+/** @param isGrowing Whether all URLs come from `add`. */
+function openQueue<T extends SiteQueueInput>(
+  source: Iterable<T> | AsyncIterable<T>,
+  options: SiteQueueOptions<T>,
+  isGrowing: boolean,
+): SiteQueue<T> {
   assertOptions(options, '{ gate }', OPTIONS)
   const { gate, concurrency = Number.POSITIVE_INFINITY, maxHeld = DEFAULT_MAX_HELD, spill, signal } = options
+  const { maxSeen = DEFAULT_MAX_SEEN } = options
   assertGate(gate)
   if (concurrency !== Number.POSITIVE_INFINITY) integer('concurrency', concurrency, { min: 1, infinite: 'allowed' })
-  return new SiteQueue(source, {
+  integer('maxSeen', maxSeen, { min: 1, max: MOST_SEEN, example: DEFAULT_MAX_SEEN })
+  const seen = withMethods('seen', options.seen, ['has', 'add'], 'an object with the methods has and add')
+  if (seen !== undefined && options.maxSeen !== undefined)
+    throw new OptionError('maxSeen', 'cannot be combined with seen, which has its own limit; leave one of them out')
+  const isKept = isGrowing || options.maxSeen !== undefined
+  return new Queue(source, {
     gate,
     concurrency,
     maxHeld: integer('maxHeld', maxHeld, { min: 1, example: DEFAULT_MAX_HELD }),
     spill: withMethods('spill', spill, ['add', 'take'], 'an object with the methods add and take'),
+    seen: new SeenUrls(seen ?? (isKept ? new Set() : undefined), seen ? Number.POSITIVE_INFINITY : maxSeen),
     signal: abortSignal(signal ?? undefined),
   })
+}
+
+function isOptions<T extends SiteQueueInput>(given: object): given is SiteQueueOptions<T> {
+  return typeof given === 'object' && given !== null && 'gate' in given
 }
 
 interface CheckedOptions<T extends SiteQueueInput> {
@@ -121,15 +193,34 @@ interface CheckedOptions<T extends SiteQueueInput> {
   readonly concurrency: number
   readonly maxHeld: number
   readonly spill: SiteQueueSpill<T> | undefined
+  readonly seen: SeenUrls
   readonly signal: AbortSignal | undefined
 }
 
+/** A yielded URL that is not done. */
+interface OpenUrl {
+  readonly url: string
+  readonly permit: GrantedPermit
+  readonly done: () => void
+  /** Gives the permit back, if no request has it. */
+  readonly takeBack: () => void
+  /** Whether its loop has asked for the next URL. A call of `next` without a loop doesn't tell. */
+  isLeft: boolean
+}
+
+/** A `for await` loop over the queue, and the URL that it got last. */
+interface Loop {
+  last: OpenUrl | undefined
+}
+
 type Result<T extends SiteQueueInput> = IteratorResult<SiteQueueItem<T>, undefined>
-type Consumer<T extends SiteQueueInput> = PromiseWithResolvers<Result<T>>
+interface Consumer<T extends SiteQueueInput> extends PromiseWithResolvers<Result<T>> {
+  readonly loop: Loop | undefined
+}
 
 const OVER = { done: true, value: undefined } as const
 
-class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQueueItem<T>> {
+class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
   readonly #options: CheckedOptions<T>
   readonly #port: GatePort
   readonly #urls: HeldUrls<T>
@@ -138,23 +229,26 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   readonly #consumers = new Fifo<Consumer<T>>()
   /** How many URLs are entering the gate: at most as many as consumers wait. */
   #entering = 0
-  /** The yielded URLs that are not done. `takeBack` gives the permit back, if no request has it. */
-  readonly #open = new Set<{ readonly url: string; takeBack(): void }>()
+  readonly #open = new Set<OpenUrl>()
   readonly #doneWatch: DoneWatch
   /** Aborted at the end. */
   readonly #ending = new AbortController()
+  /** Whether no URL was yielded, and the first ones may still be added. */
+  #isNew = true
+  /** Whether it has ended because all URLs were done. */
+  #hasRunOut = false
   /** What later calls of `next` reject with. */
   #error: { readonly error: unknown } | undefined
   readonly #unlisten: (() => void) | undefined
 
   constructor(source: Iterable<T> | AsyncIterable<T>, options: CheckedOptions<T>) {
-    const { gate, maxHeld, spill, signal } = options
+    const { gate, concurrency, maxHeld, spill, seen, signal } = options
     this.#options = options
     this.#port = gatePort(gate)
     this.#sites = new OuterQueue(gate, this.#ending.signal, () => this.#advance())
-    this.#doneWatch = new DoneWatch(gate, this.#port)
+    this.#doneWatch = new DoneWatch(gate, this.#port, concurrency)
     const onReady = (site: Site<T>) => void this.#sites.open(site).catch((error: unknown) => this.#fail(error))
-    this.#urls = new HeldUrls({ source, maxHeld, spill, onReady, onChange: () => this.#advance() })
+    this.#urls = new HeldUrls({ source, maxHeld, spill, seen, onReady, onChange: () => this.#advance() })
     const abort = () => {
       this.#takeBackAll()
       this.#fail(signal?.reason)
@@ -163,10 +257,33 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     if (signal?.aborted) abort()
   }
 
+  add(urls: T | Iterable<T>, options?: SourceOptions): number {
+    if (options !== undefined) assertOptions(options, '{ redirectedFrom: [page] }', ADD_OPTIONS)
+    const pages = redirectChain(options?.redirectedFrom)
+    if (this.#hasRunOut)
+      throw new OptionError(
+        'queue',
+        'has ended before this call of add, since it held no URL and every yielded one was done; call add before done()',
+      )
+    if (this.#isOver) return 0
+    this.#options.seen.keep()
+    let count = 0
+    try {
+      for (const url of listOf(urls)) if (this.#urls.add(url, pages)) count++
+    } finally {
+      this.#advance()
+    }
+    return count
+  }
+
   next(): Promise<Result<T>> {
+    return this.#next(undefined)
+  }
+
+  #next(loop: Loop | undefined): Promise<Result<T>> {
     if (this.#error !== undefined) return Promise.reject(this.#error.error)
     if (this.#ending.signal.aborted) return Promise.resolve(OVER)
-    const consumer: Consumer<T> = Promise.withResolvers()
+    const consumer: Consumer<T> = { ...Promise.withResolvers<Result<T>>(), loop }
     this.#consumers.add(consumer)
     this.#advance()
     return consumer.promise
@@ -184,13 +301,30 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   }
 
   /** @throws {OptionError} after the end, since a second loop would get no URLs. */
-  [Symbol.asyncIterator](): this {
+  [Symbol.asyncIterator](): AsyncIterableIterator<SiteQueueItem<T>> {
     if (this.#isOver && this.#error === undefined)
       throw new OptionError(
         'queue',
         'was iterated to its end before, or left by break or return, and keeps no URLs; call siteQueue again',
       )
-    return this
+    const loop: Loop = { last: undefined }
+    const iterator: AsyncIterableIterator<SiteQueueItem<T>> = {
+      next: () => {
+        this.#leave(loop)
+        return this.#next(loop)
+      },
+      return: () => this.return(),
+      [Symbol.asyncIterator]: () => iterator,
+    }
+    return iterator
+  }
+
+  /** A loop asks for its next URL. */
+  #leave({ last }: Loop): void {
+    if (last === undefined) return
+    last.isLeft = true
+    const needsDone = this.#options.seen.isKept || this.#options.concurrency !== Number.POSITIVE_INFINITY
+    if (!needsDone && last.permit.isReleased) last.done()
   }
 
   async #end(settle: (consumer: Consumer<T>) => void): Promise<void> {
@@ -225,17 +359,36 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     this.#urls.read()
     this.#sites.resume()
     while (this.#mayEnter) void this.#enter(this.#sites.ready.first as Site<T>)
-    if (this.#urls.isOver && this.#entering === 0) {
-      const { failure } = this.#urls
-      if (failure !== undefined) this.#fail(failure.error)
-      else void this.#end((consumer) => consumer.resolve(OVER))
+    const isEmpty = this.#urls.isOver && this.#entering === 0
+    const { failure } = this.#urls
+    if (isEmpty && failure !== undefined) {
+      this.#fail(failure.error)
       return
     }
     const isAwaited = this.#consumers.size > this.#entering
-    this.#doneWatch.watch(isAwaited && this.#open.size >= this.#options.concurrency ? this.#open : undefined)
+    if (isEmpty && isAwaited && this.#open.size === 0) {
+      this.#runOut()
+      return
+    }
+    const waitsForDone =
+      this.#open.size >= this.#options.concurrency || (isEmpty && [...this.#open].every(({ isLeft }) => isLeft))
+    this.#doneWatch.watch(isAwaited && waitsForDone ? this.#open : undefined)
     const isStuck = isAwaited && this.#sites.ready.size === 0
     if (isStuck) this.#warnOfStall()
     this.#sites.setTimer(isStuck)
+  }
+
+  /** Ends the queue. A program that starts its loops first has the rest of this turn to `add` a URL. */
+  #runOut(): void {
+    if (this.#isNew) {
+      setImmediate(() => {
+        this.#isNew = false
+        this.#advance()
+      })
+      return
+    }
+    this.#hasRunOut = true
+    void this.#end((consumer) => consumer.resolve(OVER))
   }
 
   /** Whether another URL may enter the gate. */
@@ -248,7 +401,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   async #enter(site: Site<T>): Promise<void> {
     const url = this.#urls.shift(site) as HeldUrl<T>
     this.#entering++
-    let entered: Permit | Refusal | undefined
+    let entered: GrantedPermit | Refusal | undefined
     try {
       entered = await this.#sites.enter(site, url, () => this.#urls.keep(site, url))
     } catch (error) {
@@ -265,17 +418,23 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     this.#advance()
   }
 
-  #yield({ item }: HeldUrl<T>, entered: Permit | Refusal): void {
+  #yield({ item }: HeldUrl<T>, entered: GrantedPermit | Refusal): void {
     const consumer = this.#consumers.first as Consumer<T>
     this.#consumers.delete(consumer)
+    this.#isNew = false
     const isPermit = 'release' in entered
-    const open = isPermit ? { url: item.url, takeBack: this.#port.reserve(entered) } : undefined
-    if (open !== undefined) this.#open.add(open)
+    const { loop } = consumer
     const done = () => {
       if (open === undefined || !this.#open.delete(open)) return
       open.takeBack()
       this.#advance()
     }
+    const open: OpenUrl | undefined = isPermit
+      ? { url: item.url, permit: entered, done, takeBack: this.#port.reserve(entered), isLeft: loop === undefined }
+      : undefined
+    if (open !== undefined) this.#open.add(open)
+    if (loop?.last !== undefined) loop.last.isLeft = true
+    if (loop !== undefined) loop.last = open
     const value: SiteQueueItem<T> = Object.assign(
       { ...item },
       { refused: isPermit ? undefined : entered, done, [Symbol.dispose]: done },
@@ -287,6 +446,18 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     const origin = this.#options.spill === undefined ? this.#urls.crowdingSite : undefined
     if (origin !== undefined) warnOfStall(this.#options, this.#port, origin)
   }
+}
+
+const ADD_OPTIONS: Readonly<Record<keyof SourceOptions, true>> = { redirectedFrom: true }
+
+/** @throws {OptionError} for a value that is neither a URL nor a list. */
+function listOf<T extends SiteQueueInput>(urls: T | Iterable<T>): Iterable<T> {
+  const isObject = typeof urls === 'object' && urls !== null
+  if (typeof urls === 'string' || (isObject && ('href' in urls || 'url' in urls))) return [urls as T]
+  assertIterable('urls', urls, '[url]')
+  if (!isObject || !(Symbol.iterator in urls))
+    throw new OptionError('urls', 'is an async iterable; call add for each of its items')
+  return urls as Iterable<T>
 }
 
 /** The gates whose log has the line. */
