@@ -5,12 +5,13 @@
 //
 //   node ../../scripts/bundle-package.mjs   (in the folder of a package)
 
-import { readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
 import { minifySync } from 'rolldown/experimental'
 import { parseAst } from 'rolldown/parseAst'
+import { edgeTwins } from './bundle-edge.mjs'
 import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
@@ -88,27 +89,52 @@ const lazyLibraries = {
   },
 }
 
-const { output } = await build({
-  input: Object.fromEntries(entries.map((target) => [target.slice('./dist/'.length, -'.js'.length), target])),
-  platform: 'node',
-  plugins: [pureValues, lazyLibraries],
-  external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
-  output: {
-    dir: COMPILED,
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name].js',
-    codeSplitting: {
-      groups: [{ name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') }],
+const output = await bundle(entries, { dir: COMPILED, plugins: [pureValues, lazyLibraries] })
+// What the conditions `workerd` and `edge-light` lead to: the same modules, without sockets.
+const edge = `${COMPILED}/edge`
+const edgeEntries = Object.values(exports)
+  .flatMap(({ workerd = [] }) => workerd)
+  .map((target) => (existsSync(target) ? target : target.replace(edge, COMPILED)))
+const edgeOutput =
+  edgeEntries.length === 0
+    ? []
+    : await bundle(edgeEntries, { dir: edge, plugins: [edgeTwins(COMPILED), pureValues, lazyLibraries] })
+
+/** Returns the files that are to be written. */
+async function bundle(targets, { dir, plugins }) {
+  const { output } = await build({
+    input: Object.fromEntries(targets.map((target) => [target.replace(/^.\/dist\/(edge\/)?|\.js$/g, ''), target])),
+    platform: 'node',
+    plugins,
+    external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
+    output: {
+      dir,
+      entryFileNames: '[name].js',
+      chunkFileNames: 'chunks/[name].js',
+      codeSplitting: {
+        groups: [{ name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') }],
+      },
+      comments: { annotation: true, jsdoc: false, legal: false },
+      minifyInternalExports: false,
     },
-    comments: { annotation: true, jsdoc: false, legal: false },
-    minifyInternalExports: false,
-  },
-  checks: { pluginTimings: false },
-  logLevel: 'warn',
-})
-for (const { name, fileName, code, isEntry } of output) {
-  const small = name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code
-  writeFileSync(join(COMPILED, fileName), `${isEntry ? checkOfNode(fileName, code) : ''}${inAscii(small)}`)
+    checks: { pluginTimings: false },
+    logLevel: 'warn',
+    write: false,
+  })
+  return output
+}
+
+for (const { name, fileName, code, isEntry } of output)
+  write(join(COMPILED, fileName), `${isEntry ? checkOfNode(fileName, code) : ''}${smallOf(name, fileName, code)}`)
+for (const { name, fileName, code } of edgeOutput) write(join(edge, fileName), smallOf(name, fileName, code))
+
+function smallOf(name, fileName, code) {
+  return inAscii(name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code)
+}
+
+function write(file, text) {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
 }
 
 /** The first import of every entry point. A command (`#!`) loads all of its modules after the check itself. */
@@ -125,6 +151,7 @@ if (licenses !== '') writeFileSync(LICENSES, licenses)
 const published = new Set([
   LICENSES,
   ...output.map(({ fileName }) => resolve(COMPILED, fileName)),
+  ...edgeOutput.map(({ fileName }) => resolve(edge, fileName)),
   ...declarationsOf(entries.map((target) => resolve(target.replace(/\.js$/, '.d.ts')))),
 ])
 deleteOthers(resolve(COMPILED))

@@ -9,6 +9,13 @@ export function loadUndici(): Promise<typeof Undici> {
   return loading
 }
 
+/**
+ * Throws in a runtime without sockets; see edge/undici.ts.
+ * @param _feature The option or function that needs them.
+ * @param _remedy What to write instead.
+ */
+export function requireSockets(_feature: string, _remedy: string): void {}
+
 /** The key of the global dispatcher of undici 6 and 7, and of the built-in fetch of Node 22 and 24. */
 const LEGACY_DISPATCHER: unique symbol = Symbol.for('undici.globalDispatcher.1')
 
