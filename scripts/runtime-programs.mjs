@@ -169,6 +169,28 @@ export const programs = {
   '@politely/cdp': async ({ guardBrowser }) => expect('guardBrowser', typeof guardBrowser, 'function'),
 }
 
+/** The demo's crawl: each page, and the pages that it links to. The sites judge it: crawl-sites.mjs. */
+export async function crawl({ politely }, seed) {
+  const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 400 })
+  const seen = new Set()
+  async function visit(url, redirectedFrom) {
+    if (seen.has(url)) return
+    seen.add(url)
+    try {
+      const response = await fetch(url, { redirectedFrom })
+      const links = Array.from(
+        (await response.text()).matchAll(/<a href="([^"]+)"/g),
+        ([, to]) => new URL(to, url).href,
+      )
+      await Promise.all(links.map((link) => visit(link, [url])))
+    } catch (error) {
+      if (error.code !== 'ERR_POLITELY_DISALLOWED') throw error
+    }
+  }
+  await visit(seed, [])
+  await fetch.close()
+}
+
 async function isAdapter({ withRobots }) {
   expect('withRobots', typeof withRobots, 'function')
 }
