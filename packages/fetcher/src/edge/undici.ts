@@ -9,3 +9,18 @@ export async function loadUndici(): Promise<never> {
 export function requireSockets(feature: string, remedy: string): never {
   throw new UnsupportedRuntimeError(feature, remedy)
 }
+
+let hasWarned = false
+
+/** Emits a process warning, once: the caller asked for public addresses only. */
+export function warnOfUrlGuard(): void {
+  if (hasWarned) return
+  hasWarned = true
+  process.emitWarning(
+    "network: 'public-only' refuses URLs with private addresses and names only: this runtime does not show which address a name leads to; give the option lookup, or run the program on Node",
+    { type: 'PolitelyWarning', code: 'POLITELY_GUARD_URLS' },
+  )
+}
+
+/** There are no own connections. */
+export const OWN_WAY_HINT = ''
