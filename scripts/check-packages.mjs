@@ -1,6 +1,6 @@
 // Checks the packages as a user gets them: installed into an empty project outside the workspace.
 // Lints them with publint and attw, runs the examples of their READMEs, starts them on a Node that is
-// too old, compiles the declarations of users who install with pnpm, and runs a program for each of
+// too old, loads them in Jest, compiles the declarations of users who install with pnpm, and runs a program for each of
 // them on each runtime. Part of `npm run test:all`.
 //
 //   npm run runtimes     only the last part, of which it writes the tables of docs/runtimes.md
@@ -16,6 +16,7 @@ import { examplesOf, runExample, startExampleSite } from '../packages/testkit/sr
 import { findBrowser } from '../packages/testkit/src/parts.ts'
 import { noPostgres } from '../packages/testkit/src/servers/postgres.ts'
 import { noRedis } from '../packages/testkit/src/servers/redis.ts'
+import { jestProblems } from './check-jest.mjs'
 import { oldNodeProblems } from './check-old-node.mjs'
 import { checkRuntimes } from './check-runtimes.mjs'
 import { declarationErrors } from './declarations.mjs'
@@ -59,6 +60,7 @@ try {
     await step('linted by publint and attw', () => eachInParallel(tarballs, lint))
     await step('examples of READMEs run', () => runExamples(app))
     await step('started on an old Node', async () => problems.push(...(await oldNodeProblems(app, tarballs))))
+    await step('loaded by Jest', async () => problems.push(...(await jestProblems(app))))
     await step('declarations compiled', async () =>
       problems.push(...(await declarationErrors(tarballs, app, join(folder, 'users')))),
     )
@@ -141,13 +143,14 @@ async function lint({ tarball, manifest }) {
 }
 
 /**
- * Node's `require` loads ES modules, so one form is enough. `robots-parser` has CommonJS of its
- * own, as the package that it replaces: the module is the function, which TypeScript's oldest
- * resolution cannot express.
+ * Node's `require` loads ES modules, so one form is enough for most packages. What has a CommonJS build
+ * has it for all public entry points. `robots-parser` is a function, as the package that it replaces,
+ * which TypeScript's oldest resolution cannot express.
  */
 function attwOptions({ exports }) {
   if (exports['.'].require === undefined) return ['--profile', 'esm-only']
-  return ['--profile', 'node16', '--ignore-rules', 'false-export-default']
+  const modules = Object.keys(exports).filter((path) => path !== './package.json' && !exports[path].require)
+  return ['--profile', 'node16', '--ignore-rules', 'false-export-default', '--exclude-entrypoints', ...modules]
 }
 
 /** Runs the examples of the READMEs, each in the project. */
