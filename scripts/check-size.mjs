@@ -10,13 +10,13 @@ const DIST = new URL('../packages/core/dist/', import.meta.url).pathname
 
 // Slightly more than the current sizes. Raise them only in the change that needs it.
 const CASES = [
-  { name: 'parseRobots', code: `export { parseRobots } from '${DIST}index.js'`, maxBytes: 16_900 },
-  { name: 'match', code: `export { parseRobots } from '${DIST}small/index.js'`, maxBytes: 7_400 },
-  { name: 'everything', code: `export * from '${DIST}index.js'\nexport * from '${DIST}engine.js'`, maxBytes: 54_700 },
+  { name: 'parseRobots', code: `export { parseRobots } from '${DIST}index.js'`, maxBytes: 16_950 },
+  { name: 'match', code: `export { parseRobots } from '${DIST}small/index.js'`, maxBytes: 7_450 },
+  { name: 'everything', code: `export * from '${DIST}index.js'\nexport * from '${DIST}engine.js'`, maxBytes: 54_850 },
   {
     name: 'robotsDirectives',
     code: `export { robotsDirectives } from '${DIST}usage/index.js'`,
-    maxBytes: 12_800,
+    maxBytes: 12_850,
   },
   {
     name: 'politely(fetch) in a worker',
