@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
 import { minifySync } from 'rolldown/experimental'
 import { parseAst } from 'rolldown/parseAst'
-import { edgeTwins } from './bundle-edge.mjs'
+import { edgeOptions } from './bundle-edge.mjs'
 import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
@@ -98,15 +98,17 @@ const edgeEntries = Object.values(exports)
 const edgeOutput =
   edgeEntries.length === 0
     ? []
-    : await bundle(edgeEntries, { dir: edge, plugins: [edgeTwins(COMPILED), pureValues, lazyLibraries] })
+    : await bundle(edgeEntries, { dir: edge, plugins: [pureValues, lazyLibraries], ...edgeOptions(COMPILED) })
 
 /** Returns the files that are to be written. */
-async function bundle(targets, { dir, plugins }) {
+async function bundle(targets, { dir, plugins, plugin, inject = {}, hasTwin = () => false }) {
   const { output } = await build({
     input: Object.fromEntries(targets.map((target) => [target.replace(/^.\/dist\/(edge\/)?|\.js$/g, ''), target])),
     platform: 'node',
-    plugins,
-    external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [plugin, ...plugins],
+    transform: { inject },
+    external: (id) =>
+      (id.startsWith('node:') && !hasTwin(id)) || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
     output: {
       dir,
       entryFileNames: '[name].js',
