@@ -12,7 +12,7 @@ import { build } from 'rolldown'
 import { minifySync } from 'rolldown/experimental'
 import { parseAst } from 'rolldown/parseAst'
 import { bundleCommonJs } from './bundle-commonjs.mjs'
-import { edgeTwins } from './bundle-edge.mjs'
+import { edgeOptions } from './bundle-edge.mjs'
 import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
@@ -119,14 +119,16 @@ const EDGE = `${COMPILED}/edge`
 const edgeEntries = Object.values(exports)
   .flatMap(({ workerd = [] }) => workerd)
   .map((target) => (existsSync(target) ? target : target.replace(EDGE, COMPILED)))
-const edgeOutput = edgeEntries.length === 0 ? [] : await bundle(edgeEntries, [edgeTwins(COMPILED)])
+const edgeOutput = edgeEntries.length === 0 ? [] : await bundle(edgeEntries, edgeOptions(COMPILED))
 
 /** Bundles ES modules. Returns the files that are to be written, whose sources are still needed. */
-async function bundle(targets, plugins = []) {
+async function bundle(targets, { plugin, inject = {}, hasTwin = () => false } = {}) {
   const { output } = await build({
     ...options,
     input: Object.fromEntries(targets.map((target) => [target.replace(/^.\/dist\/(edge\/)?|\.js$/g, ''), target])),
-    plugins: [...plugins, ...options.plugins],
+    plugins: [plugin, ...options.plugins],
+    transform: { inject },
+    external: (id) => !hasTwin(id) && options.external(id),
     output: { ...options.output, entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
     write: false,
   })
