@@ -346,10 +346,9 @@ export const traps: readonly Trap[] = [
   },
 ]
 
-export type Result = 'passed' | 'fell' | 'missed' | 'not reached'
-
 export interface Judgement {
-  readonly result: Result
+  /** `missed`: it requested nothing wrong, but not all pages that it may fetch. */
+  readonly result: 'passed' | 'fell' | 'missed' | 'not reached'
   readonly why?: string
   readonly request?: Request
 }
