@@ -150,7 +150,7 @@ async function lint({ tarball, manifest }) {
 function attwOptions({ exports }) {
   if (exports['.'].require === undefined) return ['--profile', 'esm-only']
   const withoutCommonJs = ['./internal', './node-version'] // of core, for our other packages
-  return ['--profile', 'node16', '--ignore-rules', 'false-export-default', '--exclude-entrypoints', ...withoutCommonJs]
+  return ['--profile', 'node16', '--ignore-rules', 'missing-export-equals', '--exclude-entrypoints', ...withoutCommonJs]
 }
 
 /** Runs the examples of the READMEs, each in the project. */
