@@ -11,10 +11,11 @@ import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
 import { minifySync } from 'rolldown/experimental'
 import { parseAst } from 'rolldown/parseAst'
+import { bundleCommonJs } from './bundle-commonjs.mjs'
 import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
-  name: packageName,
+  engines,
   exports,
   bin = {},
   dependencies = {},
@@ -88,8 +89,7 @@ const lazyLibraries = {
   },
 }
 
-const { output } = await build({
-  input: Object.fromEntries(entries.map((target) => [target.slice('./dist/'.length, -'.js'.length), target])),
+const options = {
   platform: 'node',
   // lru-cache for browsers is lru-cache without diagnostics_channel.
   resolve: { conditionNames: ['browser', 'import', 'default'] },
@@ -97,8 +97,6 @@ const { output } = await build({
   external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
   output: {
     dir: COMPILED,
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name].js',
     codeSplitting: {
       groups: [{ name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') }],
     },
@@ -107,18 +105,29 @@ const { output } = await build({
   },
   checks: { pluginTimings: false },
   logLevel: 'warn',
+}
+const commonJs = await bundleCommonJs({
+  entries: Object.values(exports).flatMap((target) => target.require?.default ?? []),
+  folder: COMPILED,
+  options,
+  declarationsOf,
+})
+const { output } = await build({
+  ...options,
+  input: Object.fromEntries(entries.map((target) => [target.slice('./dist/'.length, -'.js'.length), target])),
+  output: { ...options.output, entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
 })
 for (const { name, fileName, code, isEntry } of output) {
   const small = name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code
-  writeFileSync(join(COMPILED, fileName), `${isEntry ? checkOfNode(fileName, code) : ''}${inAscii(small)}`)
+  writeFileSync(join(COMPILED, fileName), `${isEntry ? checkOfNode(code) : ''}${inAscii(small)}`)
 }
 
-/** The first import of every entry point. A command (`#!`) loads all of its modules after the check itself. */
-function checkOfNode(fileName, code) {
-  const check = 'runtime/node-version.js'
-  if (fileName === check || code.startsWith('#!')) return ''
-  const toRoot = fileName.includes('/') ? '../' : './'
-  return `import '${packageName === '@politely/core' ? `${toRoot}${check}` : '@politely/core/node-version'}'\n`
+/**
+ * The first import of every entry point, unless the package runs on older Nodes too. A command (`#!`)
+ * loads all of its modules after the check itself.
+ */
+function checkOfNode(code) {
+  return engines.node === '>=20' || code.startsWith('#!') ? '' : "import '@politely/core/node-version'\n"
 }
 
 const LICENSES = resolve(COMPILED, 'LICENSES.txt')
@@ -126,7 +135,7 @@ const licenses = licensesOf(output)
 if (licenses !== '') writeFileSync(LICENSES, licenses)
 const published = new Set([
   LICENSES,
-  ...output.map(({ fileName }) => resolve(COMPILED, fileName)),
+  ...[...commonJs, ...output.map(({ fileName }) => fileName)].map((fileName) => resolve(COMPILED, fileName)),
   ...declarationsOf(entries.map((target) => resolve(target.replace(/\.js$/, '.d.ts')))),
 ])
 deleteOthers(resolve(COMPILED))

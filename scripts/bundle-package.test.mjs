@@ -89,3 +89,24 @@ test('they do so in a minified bundle of a program too', async () => {
   })
   expect(run([join(out, 'main.mjs')])).toEqual(printed)
 })
+
+const TWO_FORMS = `
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+
+const require = createRequire(process.cwd() + '/program.mjs')
+for (const entry of ['core', 'core/engine', 'core/usage', 'core/crawlers', 'core/revisit']) {
+  const [imported, required] = [await import('@politely/' + entry), require('@politely/' + entry)]
+  for (const [name, value] of Object.entries(imported)) assert.equal(required[name], value, entry + ' ' + name)
+}
+const { parseRobots } = require('../core/dist/index.cjs')
+const { usageOf } = require('../core/dist/usage/index.cjs')
+assert.notEqual(parseRobots, require('@politely/core').parseRobots)
+const robots = parseRobots('User-agent: *\\nContent-Signal: ai-train=no')
+assert.equal(usageOf({ url: 'https://site.example/', tokens: 'ExampleBot', robots }).purposes['train-ai'].answer, 'disallowed')
+console.log('done')
+`
+
+test('require and import give one copy of core, and its CommonJS build is one copy too', () => {
+  expect(run(['--input-type=module', '--eval', TWO_FORMS])).toEqual(printed)
+})

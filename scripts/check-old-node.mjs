@@ -1,11 +1,12 @@
-// Starts all entry points and commands of the installed packages on a Node that is too old, if this
-// machine has one. Each must say which Node it needs.
+// Starts the entry points and commands of the installed packages on a Node that is too old for them.
+// Each must say which Node it needs.
 
 import { execFile } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eachInParallel, entryPoints } from './packages.mjs'
+import { nodeCommand, OLDER_NODES } from './tools.mjs'
 
 const run = promisify(execFile)
 const MESSAGE = 'politely needs Node 22.19 or later; this is '
@@ -15,12 +16,10 @@ const MESSAGE = 'politely needs Node 22.19 or later; this is '
  * @returns The problems.
  */
 export async function oldNodeProblems(app, packages) {
-  const old = await oldNode()
-  if (old === undefined) {
-    console.log('packages: not started on an old Node, because the PATH has no Node 20 or 21')
-    return []
-  }
-  const entries = packages.flatMap(({ manifest }) => entryPoints(manifest).map(({ specifier }) => specifier))
+  const old = nodeCommand(OLDER_NODES[0], { why: 'the packages say there which Node they need' })
+  const entries = packages
+    .filter(({ manifest }) => manifest.engines.node !== '>=20')
+    .flatMap(({ manifest }) => entryPoints(manifest).map(({ specifier }) => specifier))
   const program = join(app, 'old-node.mjs')
   writeFileSync(
     program,
@@ -38,15 +37,4 @@ export async function oldNodeProblems(app, packages) {
     return code === 70 && stderr.startsWith(MESSAGE) ? '' : `${file} on Node 20: exit ${code}, ${stderr}`
   })
   return [stdout.trim(), ...problems].filter(Boolean)
-}
-
-/** Returns the first Node 20 or 21 of the PATH, whose first one is the Node of this process. */
-async function oldNode() {
-  for (const folder of process.env.PATH.split(delimiter)) {
-    const node = join(folder, 'node')
-    if (!existsSync(node)) continue
-    const { stdout } = await run(node, ['--version'])
-    if (/^v2[01]\./.test(stdout)) return node
-  }
-  return undefined
 }

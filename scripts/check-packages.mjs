@@ -1,20 +1,22 @@
 // Checks the packages as a user gets them: installed into an empty project outside the workspace.
 // Lints them with publint and attw, runs the examples of their READMEs, starts them on a Node that is
-// too old, compiles the declarations of users who install with pnpm, and runs a program for each of
+// too old, loads them in Jest, compiles the declarations of users who install with pnpm, and runs a program for each of
 // them on each runtime. Part of `npm run test:all`.
 //
 //   npm run runtimes     only the last part, of which it writes the tables of docs/runtimes.md
 
 import { execFile } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { examplesOf, runExample, startExampleSite } from '../packages/testkit/src/examples.ts'
 import { findBrowser } from '../packages/testkit/src/parts.ts'
 import { noPostgres } from '../packages/testkit/src/servers/postgres.ts'
 import { noRedis } from '../packages/testkit/src/servers/redis.ts'
+import { jestProblems } from './check-jest.mjs'
 import { oldNodeProblems } from './check-old-node.mjs'
 import { checkRuntimes } from './check-runtimes.mjs'
 import { declarationErrors } from './declarations.mjs'
@@ -41,6 +43,9 @@ const MAX_UNPACKED_BYTES = 1_600_000
 const MAX_INSTALLED_BYTES = 7.5 * 2 ** 20
 const BLOCK_BYTES = 4096
 
+/** What `parseRobots` of an entry adds to a web page, bundled by esbuild and compressed with gzip. */
+const MAX_BUNDLE_BYTES = { '@politely/core': 17_300, '@politely/core/match': 7_600 }
+
 const problems = []
 const folder = mkdtempSync(join(tmpdir(), 'politely-packages-'))
 const site = await startExampleSite()
@@ -51,9 +56,11 @@ try {
     const installed = installedBytes('politely', join(app, 'index.js'))
     if (installed > MAX_INSTALLED_BYTES)
       problems.push(`npm install politely: ${installed} bytes, at most ${MAX_INSTALLED_BYTES}`)
+    await step('bundled by esbuild', () => checkBundles(app))
     await step('linted by publint and attw', () => eachInParallel(tarballs, lint))
     await step('examples of READMEs run', () => runExamples(app))
     await step('started on an old Node', async () => problems.push(...(await oldNodeProblems(app, tarballs))))
+    await step('loaded by Jest', async () => problems.push(...(await jestProblems(app))))
     await step('declarations compiled', async () =>
       problems.push(...(await declarationErrors(tarballs, app, join(folder, 'users')))),
     )
@@ -112,6 +119,17 @@ function installedBytes(name, importer, seen = new Set()) {
   )
 }
 
+async function checkBundles(app) {
+  for (const [entry, max] of Object.entries(MAX_BUNDLE_BYTES)) {
+    const file = join(app, 'web-page.js')
+    writeFileSync(file, `export { parseRobots } from '${entry}'`)
+    const esbuild = join(app, 'node_modules', '.bin', 'esbuild')
+    const { stdout } = await run(esbuild, [file, '--bundle', '--minify', '--format=esm', '--log-level=error'])
+    const { length } = gzipSync(stdout, { level: 9 })
+    if (length > max) problems.push(`parseRobots of ${entry}: ${length} bytes in a bundle, at most ${max}`)
+  }
+}
+
 async function lint({ tarball, manifest }) {
   const tools = [
     ['publint', 'node_modules/publint/src/cli.js', tarball, '--strict'],
@@ -125,13 +143,14 @@ async function lint({ tarball, manifest }) {
 }
 
 /**
- * Node's `require` loads ES modules, so one form is enough. `robots-parser` has CommonJS of its
- * own, as the package that it replaces: the module is the function, which TypeScript's oldest
- * resolution cannot express.
+ * Node's `require` loads ES modules, so one form is enough for most packages. What has a CommonJS build
+ * has it for all public entry points. `robots-parser` is a function, as the package that it replaces,
+ * which TypeScript's oldest resolution cannot express.
  */
 function attwOptions({ exports }) {
   if (exports['.'].require === undefined) return ['--profile', 'esm-only']
-  return ['--profile', 'node16', '--ignore-rules', 'false-export-default']
+  const modules = Object.keys(exports).filter((path) => path !== './package.json' && !exports[path].require)
+  return ['--profile', 'node16', '--ignore-rules', 'false-export-default', '--exclude-entrypoints', ...modules]
 }
 
 /** Runs the examples of the READMEs, each in the project. */

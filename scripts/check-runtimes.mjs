@@ -9,7 +9,7 @@ import { promisify, stripVTControlCharacters } from 'node:util'
 import { eachInParallel, entryPoints, publishedPackages } from './packages.mjs'
 import { TYPESCRIPTS } from './packed.mjs'
 import { programs } from './runtime-programs.mjs'
-import { installNode, NODES } from './tools.mjs'
+import { NODES, nodeCommand, OLDER_NODES } from './tools.mjs'
 
 const PAGE = 'docs/runtimes.md'
 const TIMEOUT_MS = 30_000
@@ -29,7 +29,11 @@ export async function checkRuntimes(project, site, { isWriting }) {
   copyFileSync('scripts/runtime-programs.mjs', join(app, 'programs.mjs'))
   const start = performance.now()
   const names = packages.map(({ manifest }) => manifest.name)
-  const tables = [await fill(runtimeColumns(), names), await fill(typescriptColumns(), names)]
+  const tables = [
+    await fill(runtimeColumns(), names),
+    await fill(OLDER_NODES.flatMap(nodeColumns), names.filter(runsOnOlderNodes)),
+    await fill(typescriptColumns(), names),
+  ]
   const cells = tables.reduce((sum, { columns, rows }) => sum + rows.length * columns.length, 0)
   console.log(`packages: ${cells} cells of ${PAGE} run, ${((performance.now() - start) / 1000).toFixed(1)} s`)
   return compare(tables, isWriting)
@@ -43,14 +47,7 @@ export async function checkRuntimes(project, site, { isWriting }) {
  * process, whose error the page shows.
  */
 function runtimeColumns() {
-  const columns = []
-  for (const version of NODES) {
-    const why = 'docs/runtimes.md says that the packages work there'
-    const node = join(installNode(version, { why }), process.platform === 'win32' ? 'node.exe' : 'node')
-    const short = version.replace(/\.\d+$/, '')
-    columns.push({ title: `Node ${short}, \`import\``, run: runner([node], esm) })
-    columns.push({ title: `Node ${short}, \`require\``, run: runner([node], cjs) })
-  }
+  const columns = NODES.flatMap(nodeColumns)
   const [deno, bun, workerd] = ['deno', 'bun', 'workerd'].map(binary)
   columns.push(
     { title: 'Deno 2.9', run: runner([deno, 'run', '--allow-all', '--no-lock'], esm) },
@@ -71,6 +68,20 @@ function runtimeColumns() {
     },
   )
   return columns
+}
+
+function nodeColumns(version) {
+  const node = nodeCommand(version, { why: 'docs/runtimes.md says that packages work there' })
+  const title = `Node ${version.replace(/\.\d+$/, '')}`
+  return [
+    { title: `${title}, \`import\``, run: runner([node], esm) },
+    { title: `${title}, \`require\``, run: runner([node], cjs) },
+  ]
+}
+
+/** Whether a package asks for no newer Node than its code needs. Its CommonJS build has all public entry points. */
+function runsOnOlderNodes(name) {
+  return packages.find((one) => one.manifest.name === name).manifest.engines.node === '>=20'
 }
 
 /** @param fileOf Writes the program of a package, and returns its path. */
@@ -141,6 +152,7 @@ function write(name, extension, text) {
 function lines(name, line) {
   const { manifest } = packages.find((one) => one.manifest.name === name)
   return entryPoints(manifest)
+    .filter(({ isCommonJs }) => isCommonJs || !runsOnOlderNodes(name))
     .map(({ specifier }, i) => line(`m${i}`, specifier))
     .join('\n')
 }
@@ -162,8 +174,8 @@ function esm(name) {
 
 function cjs(name) {
   const requires = lines(name, (id, specifier) => `const ${id} = require('${specifier}')`)
-  const text = `const { programs } = require('./programs.mjs')\n${requires}\n`
-  return write(name, '.cjs', `${text}module.exports = ${runOn(name)}\n`) // a rejection ends the process
+  const text = `${requires}\nmodule.exports = import('./programs.mjs').then(({ programs }) => ${runOn(name)})\n`
+  return write(name, '.cjs', text) // a rejection ends the process
 }
 
 function worker(name) {

@@ -20,15 +20,16 @@ export function publishedPackages() {
 }
 
 /**
- * Returns what users can import from a package: `@politely/core/engine` and the file behind it,
- * relative to the package.
+ * Returns what users can import from a package: `@politely/core/engine`, the file behind it, relative to
+ * the package, and whether there is a CommonJS build too.
  */
 export function entryPoints({ name, exports }) {
   return Object.entries(exports)
     .filter(([path]) => path !== './package.json')
-    .map(([path, { default: file, import: { default: esm } = {} }]) => ({
+    .map(([path, { default: file, import: { default: esm } = {}, require: commonJs }]) => ({
       specifier: path.replace('.', name),
       file: file ?? esm,
+      isCommonJs: commonJs !== undefined,
     }))
 }
 

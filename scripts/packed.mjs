@@ -22,6 +22,16 @@ const HOME = resolve('.tools', 'packed')
 export const RUNTIMES = { deno: '2.9.6', bun: '1.4.5', workerd: '1.20261117.1', esbuild: '0.28.2' }
 /** The versions of TypeScript that docs/runtimes.md names. */
 export const TYPESCRIPTS = { 5.4: '5.4.5', 5.9: '5.9.3', '6.0': '6.0.3', '7.0': '7.0.2' }
+/** The versions of Jest that docs/jest.md names. */
+export const JESTS = { 'jest-29': 'npm:jest@29.7.0', 'jest-30': 'npm:jest@30.5.2' }
+/** What the configurations of docs/jest.md name. */
+const WITH_JEST = {
+  '@babel/preset-env': '^7.28.0',
+  '@swc/core': '^1.13.0',
+  '@swc/jest': '^0.2.39',
+  'ts-jest': '^29.4.0',
+  typescript: TYPESCRIPTS[5.9],
+}
 /** What the examples of the READMEs import, apart from our packages and their peers. */
 const IN_EXAMPLES = [
   '@crawlee/cheerio',
@@ -109,6 +119,8 @@ function projectDependencies() {
     ...Object.fromEntries(IN_EXAMPLES.map((name) => [name, dependencies[name]])),
     ...Object.fromEntries(typescripts),
     ...RUNTIMES,
+    ...JESTS,
+    ...WITH_JEST,
     '@types/node': '^22.19.0',
     undici: packages.find(({ folder }) => folder === 'packages/gate').manifest.dependencies.undici,
     ...packagesInFolders(),
@@ -119,7 +131,10 @@ function projectDependencies() {
  * Writes the manifests of the project, and the manifests of our packages as they will be packed.
  */
 function writeProject(folder) {
-  const allowBuilds = Object.fromEntries(Object.keys(RUNTIMES).map((name) => [name, true]))
+  const allowBuilds = Object.fromEntries([
+    ...Object.keys(RUNTIMES).map((name) => [name, true]),
+    ...['@parcel/watcher', '@swc/core', 'unrs-resolver'].map((name) => [name, false]), // Jest runs without these
+  ])
   const write = (path, value) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), JSON.stringify(value, undefined, 2))

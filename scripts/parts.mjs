@@ -26,7 +26,7 @@ import {
 } from '../packages/testkit/src/parts.ts'
 import { once } from './once.mjs'
 import { fetchPacked } from './packed.mjs'
-import { installNode, installSite, NODES, SetupError } from './tools.mjs'
+import { installNode, installSite, NODES, OLDER_NODES, SetupError } from './tools.mjs'
 
 const PARTS = {
   chromium: {
@@ -113,7 +113,7 @@ else {
 
 /** Fetches what comes from the npm registry. The launcher has installed the dependencies already. */
 function installPackages() {
-  const others = NODES.filter((version) => version !== process.versions.node)
+  const others = [...OLDER_NODES, ...NODES].filter((version) => version !== process.versions.node)
   const why = 'tests and packages run on each of them'
   for (const fetch of [...others.map((version) => () => installNode(version, { why })), installSite, fetchPacked]) {
     try {

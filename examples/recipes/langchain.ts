@@ -13,7 +13,8 @@ export const politeLoaderOptions: PoliteLoaderOptions = {
   timeout: 2 ** 31 - 1,
   // Does not retry pages that robots.txt disallows, nor timeouts. All other errors are retried.
   onFailedAttempt(error) {
-    if (error.cause instanceof RobotsDisallowedError || error.name === 'TimeoutError') throw error
+    const isRefused = error instanceof RobotsDisallowedError || error.cause instanceof RobotsDisallowedError
+    if (isRefused || error.name === 'TimeoutError') throw error
   },
 }
 

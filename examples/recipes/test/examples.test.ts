@@ -19,6 +19,7 @@ test.each([
   { file: 'global-fetch.ts', expected: statuses },
   { file: 'node-crawler.ts', expected: statuses },
   { file: 'langchain.ts', expected: texts },
+  { file: 'scoped-fetch.ts', expected: texts },
 ])('$file prints its results', async ({ file, expected }) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, file)], { timeout: 60_000 })
   expect(stdout.trimEnd().split('\n')).toEqual([

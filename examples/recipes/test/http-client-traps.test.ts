@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { politely } from '@politely/gate'
-import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
+import { getGlobalDispatcher, request, setGlobalDispatcher } from 'undici'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { JSDOM, type Names, namesOf } from './http-clients.ts'
 import { importSource, runSource } from './import-source.ts'
@@ -112,6 +112,50 @@ describe('what the table of HTTP clients warns of', () => {
     expect(gate.counters.abandoned).toBe(2)
     permit.release()
     expect(requested()).toEqual(['/robots.txt'])
+  })
+
+  test('which timeouts count the wait, and which do not', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    onTestFinished(() => warn.mockRestore())
+    const { names, at, gate } = await openWeb()
+    const ky = (await importPackage('ky')).default
+    const got = (await importPackage('got')).default
+    const axios = (await importPackage('axios')).default
+    const { createFetch } = await importSource("export { createFetch } from 'ofetch'")
+    const { dispatcher, httpAgent, userAgent } = names
+    const headers = { 'user-agent': userAgent }
+    const fetch = politely(globalThis.fetch, { gate, callerTimeouts: 'from-sending' })
+    const ofetch = createFetch({ fetch, defaults: { retry: false } })
+    const ofGot = { agent: { http: httpAgent }, headers, retry: { limit: 0 } }
+    const url = at('/open')
+    const timeout = 1_500
+    const signal = AbortSignal.timeout(timeout)
+    const permit = await gate.enter(at('/first'))
+    const calls: Record<string, Promise<unknown>> = {
+      'fetch, signal': fetch(url, { signal }).then((response) => response.text()),
+      'ky, signal': ky(url, { fetch, signal, timeout: false }).text(),
+      'ky, timeout': ky(url, { fetch, timeout, retry: 0 }).text(),
+      'ofetch, timeout': ofetch(url, { timeout }),
+      'axios with fetch, signal': axios.get(url, { adapter: 'fetch', env: { fetch }, headers, signal }),
+      'axios with fetch, timeout': axios.get(url, { adapter: 'fetch', env: { fetch }, headers, timeout }),
+      'axios with node:http, timeout': axios.get(url, { adapter: 'http', httpAgent, headers, timeout }),
+      'got, timeout.request': got(url, { ...ofGot, timeout: { request: timeout } }),
+      'got, timeout.response': got(url, { ...ofGot, timeout: { response: timeout } }),
+      'undici, signal': request(url, { dispatcher, signal }).then(({ body }) => body.text()),
+      'undici, headersTimeout': request(url, { dispatcher, headersTimeout: timeout }).then(({ body }) => body.text()),
+    }
+    const results = Promise.allSettled(Object.values(calls))
+    await once(signal, 'abort')
+    await vi.waitUntil(() => gate.counters.abandoned === 5)
+    permit.release()
+    const lost = (await results).flatMap(({ status }, i) => (status === 'rejected' ? Object.keys(calls)[i] : []))
+    expect(lost).toEqual([
+      'ky, timeout',
+      'axios with fetch, signal',
+      'axios with fetch, timeout',
+      'got, timeout.request',
+      'undici, signal',
+    ])
   })
 
   test('needle with follow_max: each hop is checked', async () => {

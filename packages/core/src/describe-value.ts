@@ -36,7 +36,8 @@ export function withoutCredentials(url: string): string {
   const [start, scheme] = AUTHORITY_START.exec(text) as unknown as [string, string | undefined]
   const rest = text.slice(start.length)
   const isSpecial = scheme === undefined || /^(?:https?|ftp|wss?|file)$/i.test(scheme)
-  const parsed = URL.parse(`${isSpecial ? 'https' : 'x'}://${rest}`)
+  const whole = `${isSpecial ? 'https' : 'x'}://${rest}`
+  const parsed = URL.canParse(whole) ? new URL(whole) : null
   const isInOtherText = scheme === undefined && /:[/\\]{2}/.test(rest) // such as `(https://user:password@host)`
   if (parsed === null || isInOtherText) return start + rest.replace(/^.*(?:@|%40)/s, '')
   if (parsed.username + parsed.password === '') return url
@@ -63,7 +64,8 @@ function partWithoutCredentials(part: string): string {
   const [word = ''] = /^\S*/.exec(part) ?? []
   // `https://a.test, mail bot@a.test` has no credentials. `http://u s: e @a.test` has: parsers accept
   // spaces in them.
-  const host = URL.parse(word, 'https://a.test')?.hostname ?? ''
+  const base = 'https://a.test'
+  const host = URL.canParse(word, base) ? new URL(word, base).hostname : ''
   const isWhole = word.includes('@') || host.includes('.') || host === 'localhost'
   return isWhole ? withoutCredentials(word) + part.slice(word.length) : withoutCredentials(part)
 }

@@ -10,7 +10,8 @@ declare class URL {
   username: string
   password: string
   hash: string
-  static parse(url: string, base?: string): URL | null
+  /** Missing in Node 22.0. */
+  static parse?(url: string, base?: string): URL | null
   static canParse(url: string, base?: string): boolean
 }
 

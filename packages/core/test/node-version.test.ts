@@ -1,4 +1,5 @@
-// The check of the version of Node, which is the first import of every published entry point.
+// The check of the version of Node, which is the first import of every published entry point, except of
+// packages for older Nodes.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -34,11 +35,13 @@ it.each([
   await expect(load(some)).resolves.toBeDefined()
 })
 
-it('asks for the Node that the packages name', () => {
+it('asks for the Node that the packages name, except those that run on Node 20', () => {
   const packages = join(import.meta.dirname, '../..')
   const manifests = readdirSync(packages).map((name) =>
     JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')),
   )
-  const engines = manifests.filter(({ private: isPrivate }) => !isPrivate).map((manifest) => manifest.engines.node)
-  expect([...new Set(engines)]).toEqual(['>=22.19.0'])
+  const namesFor = (node: string) =>
+    manifests.filter(({ private: isPrivate, engines }) => !isPrivate && engines.node === node).map(({ name }) => name)
+  expect(namesFor('>=20')).toEqual(['@politely/core', '@politely/robots-parser'])
+  expect(namesFor('>=22.19.0')).toHaveLength(manifests.filter((manifest) => !manifest.private).length - 2)
 })

@@ -22,6 +22,7 @@ export type {
   ManyOptions,
   UsageOptions,
 } from './options/call-options.ts'
+export type { AnyDispatcher, DispatcherByOrigin } from './options/dispatchers.ts'
 export type { RobotsClientOptions } from './options/options.ts'
 export type { RequestSigner, RequestToSign, SignatureHeaders } from './options/request-signer.ts'
 export { counterMeanings } from './report/client-counters.ts'

@@ -41,6 +41,7 @@ export { registerPoliteDispatcher, registerPoliteFetch } from './network/platfor
 export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
 export { firstSpecialAddresses } from './network/public-address.ts'
 export { loadUndici } from './network/undici.ts'
+export { type ChooseDispatcher, dispatcherChooser } from './options/dispatchers.ts'
 export {
   CLIENT_OPTIONS,
   namesItself,

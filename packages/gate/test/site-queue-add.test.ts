@@ -206,6 +206,7 @@ describe('the set of seen URLs', () => {
   })
 
   test('has the URLs of the source: those that are read later are yielded once too', async () => {
+    vi.spyOn(process, 'emitWarning').mockReturnValue() // it holds one URL, and says that others wait
     const simulation = await simulate({ 'a.test': '' })
     const urls = ['/', '/1', '/2'].map((path) => simulation.site.at('a.test', path))
     const queue = siteQueue(urls, { gate: simulation.gate, maxHeld: 1 })
@@ -268,6 +269,15 @@ describe('the end', () => {
     await advance(300_000)
     await ended
     expect(emitted).not.toHaveBeenCalled()
+  })
+
+  test.each(['for await', 'next'])('comes without done and add, if the request is awaited: %s', async (how) => {
+    const { gate, site } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
+    const queue = siteQueue([site.at('a.test', '/1'), site.at('a.test', '/2')], { gate })
+    const request = async (url: string) => (await gate.enter(url)).release()
+    if (how === 'for await') for await (const { url } of queue) await request(url)
+    else for (let next = await queue.next(); !next.done; next = await queue.next()) await request(next.value.url)
+    expect(gate.gauges).toMatchObject({ underWay: 0, yielded: 0 })
   })
 
   test('add throws after it, and does nothing after a break', async () => {

@@ -2,17 +2,16 @@
 import { createRequire } from 'node:module'
 import { McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { fetchTool, pageUrl } from './fetch-tool.ts'
 import { withProgress } from './progress.ts'
 import type { Readers } from './readers.ts'
-import { describeProblem, forecastResult, readResult, textBlocks } from './tool-results.ts'
+import { callResult, describeProblem, forecastResult, textBlocks } from './tool-results.ts'
 
 const INSTRUCTIONS = `fetch_url reads public web pages and obeys each site's robots.txt. If it refuses a page, tell the user and do not
 try another way to get it. The user can open the page in a browser, or choose the prompt "fetch", which uses another User-Agent.`
 
 /** The most characters of a page that a prompt returns. A prompt cannot request the next part. */
 const PROMPT_LENGTH = 50_000
-
-const url = z.string().describe('The absolute http or https URL of the page.')
 
 /** Creates a server that uses these readers. The caller closes the readers. */
 export function createFetchServer(readers: Readers): McpServer {
@@ -29,26 +28,11 @@ function version(): string {
 export function registerFetchTools(server: McpServer, { autonomous, user }: Readers): void {
   const annotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: true }
 
-  const page = z.object({
-    url,
-    start_index: z.int().min(0).default(0).describe('The index of the first character to return.'),
-    max_length: z.int().min(100).max(100_000).default(5_000).describe('The most characters to return.'),
-    raw: z.boolean().default(false).describe('Return HTML unchanged, not as text.'),
-  })
-  const fetchUrl = {
-    title: 'Fetch a page',
-    description:
-      'Reads a public web page as text, one part for each call. Refuses pages that robots.txt disallows, and waits if the site asks for a delay.',
-    annotations,
-    inputSchema: page,
-  }
-  server.registerTool('fetch_url', fetchUrl, async ({ url, start_index, max_length, raw }, context) => {
-    const form = raw ? 'raw' : 'text'
-    const { signal } = context.mcpReq
-    const result = await withProgress(context, (onStage) =>
-      autonomous.read(url, { signal, form, source: start_index === 0 ? 'site' : 'cache', onStage }),
-    )
-    return readResult(result, { start: start_index, length: max_length })
+  const { name, description, inputSchema, execute } = fetchTool(autonomous)
+  const fetchUrl = { title: 'Fetch a page', description, annotations, inputSchema }
+  server.registerTool(name, fetchUrl, async (input, context) => {
+    const abortSignal = context.mcpReq.signal
+    return callResult(await withProgress(context, (onStage) => execute(input, { abortSignal, onStage })))
   })
 
   const mayFetch = {
@@ -56,7 +40,7 @@ export function registerFetchTools(server: McpServer, { autonomous, user }: Read
     description:
       'Tells whether fetch_url may read a page, when, and which line of robots.txt decides. Does not fetch the page.',
     annotations,
-    inputSchema: z.object({ url }),
+    inputSchema: z.object({ url: pageUrl }),
   }
   server.registerTool('may_fetch', mayFetch, async ({ url }, { mcpReq }: ServerContext) =>
     forecastResult(await autonomous.forecast(url, mcpReq.signal)),
@@ -65,14 +49,14 @@ export function registerFetchTools(server: McpServer, { autonomous, user }: Read
   const prompt = {
     title: 'Fetch a page',
     description: 'Adds the text of a page that you name to the conversation.',
-    argsSchema: z.object({ url }),
+    argsSchema: z.object({ url: pageUrl }),
   }
   server.registerPrompt('fetch', prompt, async ({ url }, context) => {
     const result = await withProgress(context, (onStage) => user.read(url, { signal: context.mcpReq.signal, onStage }))
     const texts =
       result.kind === 'page'
-        ? textBlocks(result, { start: 0, length: PROMPT_LENGTH }, 'prompt')
-        : [describeProblem(result)]
+        ? textBlocks(result, { start: 0, length: PROMPT_LENGTH }, 'prompt', user.self)
+        : [describeProblem(result, user.self)]
     return {
       description: result.kind === 'page' ? `The page at ${result.url}` : 'The page was not fetched',
       messages: texts.map((text) => ({ role: 'user', content: { type: 'text', text } })),

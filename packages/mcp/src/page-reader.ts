@@ -3,7 +3,7 @@
 import { STATUS_CODES } from 'node:http'
 import { explainUrlProblem } from '@politely/core'
 import { defaultPushbackStatuses, parseUrl } from '@politely/core/engine'
-import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
+import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { integer, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import {
   type AllowedForecast,
@@ -14,16 +14,23 @@ import {
   RobotsDisallowedError,
 } from '@politely/gate'
 import { countsWait } from '@politely/gate/internal'
-import { Agent, fetch, type RequestInit, type Response } from 'undici'
 import type { PageText } from './html-to-text.ts'
 import type { FetchToolsOptions } from './options.ts'
 import { decodeText, kindOf, mediaTypeOf, readBytes } from './page-body.ts'
 import { PageCache } from './page-cache.ts'
+import { type PageNetwork, pageNetwork } from './page-network.ts'
 
 export interface PageReaderOptions extends FetchToolsOptions {
   /** Readers that share a pacer keep each site's delay together. */
   readonly pacer: Pacer
+  /** The caller's fetch, for pages and robots.txt. Default: guarded connections. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /** What messages call the program that reads. Default `server`. */
+  readonly self?: Self | undefined
 }
+
+/** What messages call the program that reads: `this server` or `this tool`. */
+export type Self = 'server' | 'tool'
 
 /** The result of a read. */
 export type ReadResult = Page | Refusal | Failure
@@ -48,6 +55,7 @@ export interface Refusal {
 export interface Failure {
   readonly kind: 'failure'
   /**
+   * - `input`: the arguments of the tool are invalid.
    * - `url`: the URL is invalid or not supported.
    * - `turn`: the request could not start, or would not start, within the time limit.
    * - `timeout`: the site took too long.
@@ -56,7 +64,7 @@ export interface Failure {
    * - `media-type`: the page is not text.
    * - `part`: the requested part is after the end of the text.
    */
-  readonly reason: 'url' | 'turn' | 'timeout' | 'network' | 'status' | 'media-type' | 'part'
+  readonly reason: 'input' | 'url' | 'turn' | 'timeout' | 'network' | 'status' | 'media-type' | 'part'
   /** A sentence without its final period. */
   readonly message: string
   readonly status?: number
@@ -84,30 +92,37 @@ const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
 
 export class PageReader {
   readonly userAgent: string
+  readonly self: Self
   readonly #robots: RobotsClient
   readonly #gate: PoliteGate
-  readonly #agent: Agent
+  readonly #network: PageNetwork
   readonly #cache = new PageCache<Page>()
   readonly #timeoutMs: number
   readonly #maxBodyBytes: number
 
   /** @throws {OptionError} for an invalid option. */
   constructor(options: PageReaderOptions) {
-    const { userAgent, pacer, minDelayMs, retries, allowAddresses = [], lookup } = options
+    const { userAgent, pacer, minDelayMs, retries, allowAddresses = [], lookup, fetch, self = 'server' } = options
     this.#timeoutMs = integer('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS })
     this.#maxBodyBytes = integer('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, { min: 1 })
     // A model's URL is hostile input: a page may have told it to request this machine or one in its
     // network.
     const network = { network: 'public-only', allowAddresses, ...(lookup && { lookup }) } as const
-    this.#robots = new RobotsClient({ userAgent, ...network, ...(retries !== undefined && { retries }) })
+    this.#network = pageNetwork(network, fetch)
+    this.#robots = new RobotsClient({
+      userAgent,
+      ...network,
+      ...(fetch ? { fetch } : { robotsVia: 'own' }), // the way of pages
+      ...(retries !== undefined && { retries }),
+    })
     this.#gate = new PoliteGate({ robots: this.#robots, pacer, minDelayMs, maxConcurrentPerKey: 1 })
-    this.#agent = new Agent({ connect: new NetworkGuard(network).connector({ allowH2: false }), allowH2: false })
     this.userAgent = userAgent
+    this.self = self
   }
 
   /** Returns whether and when the page may be fetched. */
   async forecast(url: string, signal: AbortSignal): Promise<Forecast | Failure> {
-    return urlFailure(url) ?? (await this.#gate.when(url, { signal }))
+    return urlFailure(url, this.self) ?? (await this.#gate.when(url, { signal }))
   }
 
   /**
@@ -115,7 +130,7 @@ export class PageReader {
    * @throws the signal's reason; {GateClosedError} after `close`.
    */
   async read(url: string, { signal, form = 'text', source = 'site', onStage }: ReadOptions): Promise<ReadResult> {
-    const problem = urlFailure(url)
+    const problem = urlFailure(url, this.self)
     if (problem !== undefined) return problem
     const key = `${form} ${url}`
     const cached = source === 'cache' ? this.#cache.get(key) : undefined
@@ -138,7 +153,7 @@ export class PageReader {
       const send = async (hop: string, init?: RequestInit): Promise<Response> => {
         waitsFor = 'response'
         onStage?.({ waitsFor })
-        const hopResponse = await fetch(hop, { ...init, dispatcher: this.#agent })
+        const hopResponse = await this.#network.fetch(hop, init)
         waitsFor = 'slot'
         return hopResponse
       }
@@ -167,7 +182,7 @@ export class PageReader {
   async close(): Promise<void> {
     this.#gate.close()
     this.#cache.clear()
-    await Promise.all([this.#robots.close(), this.#agent.destroy()])
+    await Promise.all([this.#robots.close(), this.#network.close()])
   }
 
   /** Returns a failure if the response is not a page of text. */
@@ -181,14 +196,14 @@ export class PageReader {
     if (ok && kindOf(type) !== 'other' && !isCodedTwice) return undefined
     await response.body?.cancel()
     if (ok && isCodedTwice) {
-      const message = `${url} could not be read: its Content-Encoding is ${JSON.stringify(coding.slice(0, 100))}, and this server decodes one coding`
+      const message = `${url} could not be read: its Content-Encoding is ${JSON.stringify(coding.slice(0, 100))}, and this ${this.self} decodes one coding`
       return { kind: 'failure', reason: 'network', message }
     }
     if (ok)
       return {
         kind: 'failure',
         reason: 'media-type',
-        message: `${url} is ${type?.essence}; this server reads text only`,
+        message: `${url} is ${type?.essence}; this ${this.self} reads text only`,
       }
     const name = [status, STATUS_CODES[status]].join(' ').trim()
     const failure: Failure = { kind: 'failure', reason: 'status', message: `${url} responded with ${name}`, status }
@@ -199,7 +214,7 @@ export class PageReader {
   }
 
   #slotTooLate({ verdict, waitMs, because, ahead }: AllowedForecast): Failure {
-    const message = `the request to ${verdict.url} may start in ${seconds(waitMs)} (${because}, requests ahead: ${ahead}), and this server waits ${seconds(this.#timeoutMs)} at most`
+    const message = `the request to ${verdict.url} may start in ${seconds(waitMs)} (${because}, requests ahead: ${ahead}), and this ${this.self} waits ${seconds(this.#timeoutMs)} at most`
     return { kind: 'failure', reason: 'turn', message, retryAfterMs: waitMs }
   }
 
@@ -232,19 +247,19 @@ export function refusalOf({ verdict, retryAt }: Pick<RobotsDisallowedError, 'ver
   return { kind: 'refusal', verdict, retryAfterMs: Math.max(0, retryAt - Date.now()) }
 }
 
-/** Rejects URLs that the server never fetches, whatever robots.txt says. */
-function urlFailure(url: string): Failure | undefined {
-  const problem = urlProblem(url)
+/** Rejects URLs that are never fetched, whatever robots.txt says. */
+function urlFailure(url: string, self: Self): Failure | undefined {
+  const problem = urlProblem(url, self)
   if (problem === undefined) return undefined
   return { kind: 'failure', reason: 'url', message: `${JSON.stringify(url)} cannot be fetched: ${problem}` }
 }
 
-function urlProblem(url: string): string | undefined {
+function urlProblem(url: string, self: Self): string | undefined {
   const parsed = parseUrl(url)
   if (typeof parsed === 'string' && parsed !== 'scheme') return explainUrlProblem(parsed, url)
   const { protocol, username, password } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') return 'only http and https URLs are supported'
-  if (username !== '' || password !== '') return 'it contains a user name or password, and this server sends none'
+  if (username !== '' || password !== '') return `it contains a user name or password, and this ${self} sends none`
   return undefined
 }
 

@@ -1,10 +1,11 @@
-// Turns the result of a read into an MCP tool result: a sentence for the model, and data for
-// programs. Some clients show their model only one of the two, so both contain the sentence.
+// Turns the result of a read into the result of a tool: a sentence for the model, and data for
+// programs. Some MCP clients show their model only one of the two, so both contain the sentence.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { describeVerdict, escapeControls } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Forecast } from '@politely/gate'
-import { type Failure, type Page, type ReadResult, type Refusal, refusalOf, seconds } from './page-reader.ts'
+import type { FetchedPart, FetchToolResult, NotFetched } from './fetch-result.ts'
+import { type Failure, type Page, type ReadResult, type Refusal, refusalOf, type Self, seconds } from './page-reader.ts'
 
 /** The requested part of a text, in characters. */
 export interface Part {
@@ -12,26 +13,39 @@ export interface Part {
   readonly length: number
 }
 
-/** Returns the requested part of a page, or an error result. */
-export function readResult(result: ReadResult, { start, length }: Part): CallToolResult {
-  if (result.kind !== 'page') return errorResult(result)
-  const { url, text } = result
+/** Returns the requested part of a page, or why there is none. */
+export function fetchResult(result: ReadResult, { start, length }: Part, self: Self): FetchToolResult {
+  if (result.kind !== 'page') return notFetched(result, self)
+  const { url, status, mediaType, text } = result
   if (start > 0 && start >= text.length) {
     const message = `start_index ${start} is out of range, because the text of ${url} has ${text.length} characters`
-    return errorResult({ kind: 'failure', reason: 'part', message })
+    return notFetched({ kind: 'failure', reason: 'part', message }, self)
   }
-  return { content: textBlocks(result, { start, length }, 'tool').map((block) => ({ type: 'text', text: block })) }
+  const [message = '', part = ''] = textBlocks(result, { start, length }, 'tool', self)
+  const end = start + part.length
+  const fetched: FetchedPart = { fetched: true, message, url, status, mediaType, text: part }
+  return end < text.length ? { ...fetched, nextIndex: end } : fetched
+}
+
+/** Returns an MCP result. */
+export function callResult(result: FetchToolResult): CallToolResult {
+  if (!result.fetched) {
+    const { fetched: _, message, ...data } = result
+    return { ...toolResult(message, data), isError: true }
+  }
+  const { message, text } = result
+  return { content: (text === '' ? [message] : [message, text]).map((block) => ({ type: 'text', text: block })) }
 }
 
 /**
- * Returns the server's words and the page's text as separate blocks, so that a page cannot imitate
- * the server.
+ * Returns the tool's words and the page's text as separate blocks, so that a page cannot imitate
+ * the tool.
  */
-export function textBlocks(page: Page, { start, length }: Part, caller: 'tool' | 'prompt'): string[] {
+export function textBlocks(page: Page, { start, length }: Part, caller: 'tool' | 'prompt', self: Self): string[] {
   const { url, status, mediaType, text } = page
   const part = sliceWholeCharacters(text, start, start + length)
   const summary = shorten(`${url} responded with ${status}, ${mediaType}`)
-  const missing = missingParts(page)
+  const missing = missingParts(page, self)
   if (part === '') return [[`${summary}, and contains no text.`, ...missing].join(' ')]
   const end = start + part.length
   const facts = [`${summary}. Characters ${start} to ${end} of ${text.length} follow.`]
@@ -40,9 +54,9 @@ export function textBlocks(page: Page, { start, length }: Part, caller: 'tool' |
 }
 
 /** Says what of the page the text lacks. */
-function missingParts({ isCut, lacksUrls }: Page): string[] {
+function missingParts({ isCut, lacksUrls }: Page, self: Self): string[] {
   return [
-    ...(isCut ? ['The page is longer or more deeply nested than this server reads, so its end is missing.'] : []),
+    ...(isCut ? [`The page is longer or more deeply nested than this ${self} reads, so its end is missing.`] : []),
     ...(lacksUrls ? ['The page has too many links, so some of them are written without their URLs.'] : []),
   ]
 }
@@ -55,11 +69,15 @@ function sliceWholeCharacters(text: string, start: number, end: number): string 
 
 /** Returns the result of `may_fetch`. A refusal is a normal result, not an error. */
 export function forecastResult(forecast: Forecast | Failure): CallToolResult {
-  if ('kind' in forecast) return errorResult(forecast)
+  if ('kind' in forecast) return callResult(notFetched(forecast, 'server'))
   if (!forecast.allowed) {
     const refusal = refusalOf(forecast)
     const { verdict, retryAfterMs } = refusal
-    return toolResult(describeProblem(refusal), { allowed: false, verdict: shortenVerdict(verdict), retryAfterMs })
+    return toolResult(describeProblem(refusal, 'server'), {
+      allowed: false,
+      verdict: shortenVerdict(verdict),
+      retryAfterMs,
+    })
   }
   const { verdict, waitMs, because, ahead } = forecast
   const when = waitMs === 0 ? 'now' : `in about ${seconds(waitMs)} (${because}, requests ahead: ${ahead})`
@@ -68,21 +86,21 @@ export function forecastResult(forecast: Forecast | Failure): CallToolResult {
 }
 
 /** Says why the page was not fetched, and what to do. */
-export function describeProblem(result: Refusal | Failure): string {
+export function describeProblem(result: Refusal | Failure, self: Self): string {
   const again = result.retryAfterMs === undefined ? '' : ` Try again in ${seconds(result.retryAfterMs)}.`
   if (result.kind === 'failure') return `Not fetched: ${shorten(result.message)}.${again}`
   const { verdict } = result
   const robots = verdict.access ? ` Its robots.txt is ${shorten(verdict.access.url)}.` : ''
-  return `Not fetched: ${shorten(verdict.url)} is ${shorten(describeVerdict(verdict))}.${robots} ${advice(verdict)}${again}`
+  return `Not fetched: ${shorten(verdict.url)} is ${shorten(describeVerdict(verdict))}.${robots} ${advice(verdict, self)}${again}`
 }
 
-function advice(verdict: ClientVerdict): string {
+function advice(verdict: ClientVerdict, self: Self): string {
   if (verdict.because !== 'unreachable') {
     return 'The site asks automatic clients not to fetch this page, so do not try another way; a person can open it in a browser.'
   }
   switch (verdict.access.reason) {
     case 'blocked-address':
-      return 'This server connects to public addresses only.'
+      return `This ${self} connects to public addresses only.`
     case 'dns':
       return 'The host name may be wrong.'
     default:
@@ -90,13 +108,15 @@ function advice(verdict: ClientVerdict): string {
   }
 }
 
-function errorResult(result: Refusal | Failure): CallToolResult {
+/** Returns why a page was not fetched. */
+export function notFetched(result: Refusal | Failure, self: Self): NotFetched {
   const { retryAfterMs } = result
   const cause =
     result.kind === 'refusal'
-      ? { reason: 'robots.txt', verdict: shortenVerdict(result.verdict) }
-      : { reason: result.reason, status: result.status }
-  return { ...toolResult(describeProblem(result), { ...cause, retryAfterMs }), isError: true }
+      ? { reason: 'robots.txt' as const, verdict: shortenVerdict(result.verdict) }
+      : { reason: result.reason, ...(result.status !== undefined && { status: result.status }) }
+  const message = describeProblem(result, self)
+  return { fetched: false, message, ...cause, ...(retryAfterMs !== undefined && { retryAfterMs }) }
 }
 
 function toolResult(message: string, data: Readonly<Record<string, unknown>>): CallToolResult {
@@ -118,7 +138,7 @@ function shorten(text: string): string {
  * Shortens and escapes all texts, and shortens all lists. A site may write thousands of Visit-time
  * lines.
  */
-function shortenVerdict(verdict: ClientVerdict): unknown {
+function shortenVerdict(verdict: ClientVerdict): ClientVerdict {
   const text = JSON.stringify(verdict, (_key, value: unknown) => {
     if (typeof value === 'string') return shorten(value)
     return Array.isArray(value) ? value.slice(0, MAX_LIST_LENGTH) : value

@@ -44,6 +44,11 @@ const UNUSED_NAME = 'politely-unused-name'
 /** The base of URLs without a host. No host has this name (RFC 2606 §2). */
 const WITHOUT_HOST = 'http://without-host.invalid/'
 
+/** `URL.parse` would do, but Node 22.0 doesn't have it. */
+function resolve(url: string): URL | undefined {
+  return URL.canParse(url, WITHOUT_HOST) ? new URL(url, WITHOUT_HOST) : undefined
+}
+
 export class RobotsFile implements Robot {
   readonly #contents: string
   /**
@@ -57,7 +62,7 @@ export class RobotsFile implements Robot {
 
   constructor(url: string, contents: string) {
     const text = String(url)
-    this.#origin = originOf(text) ?? originOf(URL.parse(text, WITHOUT_HOST)?.href ?? '')
+    this.#origin = originOf(text) ?? originOf(resolve(text)?.href ?? '')
     this.#contents = contents || '' // callers without a file pass undefined or null
     this.#robots = this.#parse(this.#contents)
   }
@@ -115,7 +120,7 @@ export class RobotsFile implements Robot {
     const origin = this.#origin
     if (origin === undefined) return undefined
     if (typeof url === 'string' && url.startsWith(origin) && url.charAt(origin.length) === '/') return url
-    const parsed = URL.parse(url, WITHOUT_HOST)
+    const parsed = resolve(url)
     return parsed?.origin === origin ? parsed.href : undefined
   }
 

@@ -190,7 +190,13 @@ export const optionTables: readonly OptionTable[] = [
       {
         from: 'gate',
         type: 'PoliteAgentOptions',
-        at: { lookup: GUARD, network: GUARD, allowAddresses: GUARD, '*': 'undici-and-node-http.md#with-undici' },
+        at: {
+          lookup: GUARD,
+          network: GUARD,
+          allowAddresses: GUARD,
+          dispatcher: 'undici-and-node-http.md#connections',
+          '*': 'undici-and-node-http.md#with-undici',
+        },
       },
     ],
   },
@@ -491,6 +497,11 @@ export const optionTables: readonly OptionTable[] = [
         at: { userAgent: 'mcp.md#two-product-tokens', '*': 'mcp.md#tools-in-your-own-server' },
       },
     ],
+  },
+  {
+    title: 'politeFetchTool',
+    text: 'For `politeFetchTool({ … })` of `@politely/mcp/tool`, which takes the other options of `FetchTools` too.',
+    options: [{ from: 'mcp', type: 'PoliteFetchToolOptions', at: { '*': 'mcp.md#a-tool-for-your-agent' } }],
   },
   {
     title: 'PolitelyServer',

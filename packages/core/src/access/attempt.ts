@@ -6,6 +6,7 @@
 
 import { textOf } from '../bytes.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
+import { urlOrNull } from '../url/url-or-null.ts'
 import type { Copy } from './copy.ts'
 import { looksLikeOf } from './looks-like.ts'
 import { isNotFoundPage } from './not-found-page.ts'
@@ -148,7 +149,7 @@ function redirectTarget(headers: Headers, base: string): string | undefined {
   const given = headers.location
   const [location, ...others] = typeof given === 'string' ? [given] : new Set(given)
   if (location === undefined || location.trim() === '' || others.length > 0) return undefined
-  const target = URL.parse(decodeIfUtf8(location), base)
+  const target = urlOrNull(decodeIfUtf8(location), base)
   if (target === null || !['http:', 'https:', 'ftp:'].includes(target.protocol)) return undefined
   // The site's credentials are not ours to use, and the fragment is not sent. Without them, equal
   // requests have equal URLs.

@@ -7,6 +7,7 @@ import type { ParsedRecord } from '../parse/records.ts'
 import { splitSitemaps } from '../parse/sitemaps.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { hostOf, originOf, parseUrl } from '../url/origin.ts'
+import { urlOrNull } from '../url/url-or-null.ts'
 import { quoted, type Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 import { nameOf } from './name.ts'
@@ -70,7 +71,7 @@ export function lintSitemapTwice(records: readonly ParsedRecord[], report: Repor
   const seen = new Set<string>()
   for (const { field, value, line } of records) {
     if (field !== 'sitemap') continue
-    const sitemaps = splitSitemaps(textOf(value)).map((url) => URL.parse(url)?.href ?? url)
+    const sitemaps = splitSitemaps(textOf(value)).map((url) => urlOrNull(url)?.href ?? url)
     if (sitemaps.every((url) => url !== '' && seen.has(url))) report('duplicate-sitemap', line)
     for (const url of sitemaps) seen.add(url)
   }

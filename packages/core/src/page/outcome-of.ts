@@ -6,6 +6,7 @@ import { httpDate } from '../http/date.ts'
 import { headerLines, type ResponseHeaders } from '../http/header-lines.ts'
 import { pushbackOf } from '../pace/pushback.ts'
 import { warnOfNoResponse } from '../runtime/no-response.ts'
+import { urlOrNull } from '../url/url-or-null.ts'
 import { isChallengeJson, isChallengePage } from './challenge-page.ts'
 import { fieldOf, readError } from './error-chain.ts'
 import { isLoginPage, isLoginUrl } from './login-page.ts'
@@ -153,7 +154,7 @@ function requestedWait(status: number, header: Header, now: number | undefined):
 }
 
 function urlOf(text: unknown, base?: string): URL | undefined {
-  return typeof text === 'string' ? (URL.parse(text, base) ?? undefined) : undefined
+  return typeof text === 'string' ? (urlOrNull(text, base) ?? undefined) : undefined
 }
 
 /** More of a page is not searched: its start shows what it is. Our choice. */

@@ -1,6 +1,7 @@
 // The URLs in Sitemap lines. sitemaps.org asks for one absolute URL on a line; some files have
 // several, or relative ones.
 import { originOf } from '../url/origin.ts'
+import { urlOrNull } from '../url/url-or-null.ts'
 
 /**
  * A blank before another URL. Other blanks may be part of a URL that was not percent-encoded. This
@@ -33,6 +34,6 @@ export function sitemapsIn(values: readonly string[], origin: string | undefined
 function absolute(url: string, origin: string | undefined): string | undefined {
   if (originOf(url) !== undefined) return url
   const isRelative = url.startsWith('/') || RELATIVE_FILE.test(url)
-  const resolved = isRelative && origin !== undefined ? URL.parse(url, `${origin}/`)?.href : undefined
+  const resolved = isRelative && origin !== undefined ? urlOrNull(url, `${origin}/`)?.href : undefined
   return resolved !== undefined && originOf(resolved) !== undefined ? resolved : undefined
 }

@@ -2,8 +2,8 @@
 // `forCrawler` brings the rules of one crawler to their normal form, strongest first, and a check
 // tries one after another. It has no packed rules, no index and no automaton: match/ and
 // url/request-path.ts have those, and the same verdicts.
-import { DOLLAR } from '../ascii.ts'
-import { bytesOfLatin1, decodeText, encodeText, type HasBytes, isEqualAt, rangeOf } from '../bytes.ts'
+import { DOLLAR, NUL } from '../ascii.ts'
+import { bytesOfLatin1, decodeText, encodeText, type HasBytes, rangeOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import type { CrawlerRules as FullRules } from '../match/crawler-rules.ts'
 import { matchesWildcards, type Searchable } from '../match/pattern.ts'
@@ -201,22 +201,23 @@ function normalBytes(form: ByteForms, bytes: Uint8Array): Uint8Array {
   return out.subarray(0, writeNormalForm(form, bytes, 0, bytes.length, out, 0))
 }
 
-/** The path to check, in normal form. */
+/** The path to check, in normal form. The platform searches it, which bounds the time of a search. */
 class Path implements Searchable {
   readonly bytes: Uint8Array
   readonly start = 0
   readonly end: number
+  /** The bytes as a string, with a NUL for each that is not ASCII: patterns in normal form have neither. */
+  readonly #text: string
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
     this.end = bytes.length
+    this.#text = decodeText(bytes.map((byte) => (byte < 0x80 ? byte : NUL)))
   }
 
   findPieceEnd(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
-    const length = end - start
-    for (let at = from; at + length <= to; at++) {
-      if (isEqualAt(this.bytes, at, pattern, start, end)) return at + length
-    }
-    return -1
+    const at = this.#text.indexOf(decodeText(pattern.subarray(start, end)), from)
+    const pieceEnd = at + end - start
+    return at === -1 || pieceEnd > to ? -1 : pieceEnd
   }
 }

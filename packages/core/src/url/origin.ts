@@ -3,6 +3,7 @@
 import { SLASH } from '../ascii.ts'
 import { describeOther } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
+import { urlOrNull } from './url-or-null.ts'
 import { problemOf, type UrlProblem } from './url-problem.ts'
 
 /** The schemes with a robots.txt that RFC 9309 §2.3 names. */
@@ -40,7 +41,7 @@ export type UrlInput = string | HasHref | ParsedUrl
 export function parseUrl(url: UrlInput): ParsedUrl | UrlProblem {
   if (isParsedUrl(url)) return url
   const text = urlText(url)
-  const parsed = URL.parse(text)
+  const parsed = urlOrNull(text)
   if (parsed === null || !SCHEMES.has(parsed.protocol)) return problemOf(text, parsed)
   const { origin } = parsed
   return limited({ origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) })

@@ -165,7 +165,7 @@ export class RobotsCache {
     const remembered = this.#entries.peek(origin)?.entry
     const entry = remembered ?? (await this.#entries.inStore(origin))
     const source = remembered !== undefined ? 'memory' : entry !== undefined ? 'store' : 'nowhere'
-    return { entry, source, flight: this.#flights.phaseOf(origin), via: this.#fetcher.via }
+    return { entry, source, flight: this.#flights.phaseOf(origin), via: this.#fetcher.viaOf(origin) }
   }
 
   /** Yields the entries in memory as NDJSON, one line each. */
@@ -289,7 +289,7 @@ export class RobotsCache {
   ): Promise<FetchEvent> {
     const { policy, now } = this.#settings
     const startedAt = now()
-    this.#telemetry.startedVia(this.#fetcher.via)
+    this.#telemetry.startedVia(this.#fetcher.viaOf())
     const takeNext = (url: string) => takeTurn(url, work, this.#telemetry)
     const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, takeNext, chain)
     this.#throwIfClosed() // the outcome of an aborted attempt says nothing about the site

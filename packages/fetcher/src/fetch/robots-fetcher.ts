@@ -70,7 +70,8 @@ export class RobotsFetcher {
    * @param chain The URLs that led to the origin of the file, if a public host has named it.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
    * robots.txt.
-   * @throws the error with which the promise of `beforeNext` rejects, and what the signer throws.
+   * @throws the error with which the promise of `beforeNext` rejects, and what the signer or the
+   * caller's function `dispatcher` throws.
    */
   async fetch(
     robotsUrl: string,
@@ -88,9 +89,9 @@ export class RobotsFetcher {
     }
   }
 
-  /** The way that the next request takes. */
-  get via(): RobotsVia {
-    return this.#transport.via
+  /** Returns the way that the next request to a URL takes; without a URL, the way of all requests. */
+  viaOf(url?: string): RobotsVia {
+    return this.#transport.viaOf(url)
   }
 
   /** Ends all attempts under way, as if their deadlines had passed. */

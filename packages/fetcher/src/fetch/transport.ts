@@ -39,9 +39,12 @@ export class Transport {
     this.#ftp = new FtpTransport(options, guard)
   }
 
-  /** The way that the next request takes. */
-  get via(): RobotsVia {
-    const { via } = this.#way.current()
+  /**
+   * Returns the way that the next request to a URL takes. Without a URL: the way of all requests, or
+   * `dispatcher` if the caller's function chooses it.
+   */
+  viaOf(url?: string): RobotsVia {
+    const { via } = url === undefined ? this.#way : this.#way.current(url)
     return via === 'own' && IS_BUN ? 'global-fetch' : via
   }
 
@@ -49,11 +52,11 @@ export class Transport {
    * Sends the request. Network errors and the end of the deadline are replies.
    * @param chain The URLs that led to the origin of the file.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
-   * robots.txt.
+   * robots.txt; what the caller's function `dispatcher` throws.
    */
   async send(request: RobotsRequest, deadline: Deadline, chain: readonly string[] = []): Promise<Reply> {
     const { url, hops } = request
-    const way = this.#way.current()
+    const way = this.#way.current(url)
     const urls = [...hops.map((hop) => hop.url), url]
     const reach = this.#guard.reachOf(chain.length === 0 ? urls : [...chain, ...urls])
     const [robotsUrl = url] = urls
@@ -73,8 +76,9 @@ export class Transport {
   }
 
   /** Returns what to write if another way might have worked. */
-  #hintOn({ reason }: Failure, { via }: Way, url: string): string | undefined {
-    if (ANOTHER_WAY.has(reason)) return this.#way.unusedSetup(url)
+  #hintOn({ reason }: Failure, way: Way, url: string): string | undefined {
+    if (ANOTHER_WAY.has(reason)) return this.#way.unusedSetup(url, way)
+    const { via } = way
     const isGiven = via === 'fetch' || via === 'dispatcher'
     return reason === 'unusable-transport' && !isGiven
       ? "or write robotsVia: 'own', and robots.txt takes connections of its own"

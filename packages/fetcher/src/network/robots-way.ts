@@ -45,7 +45,8 @@ export type Way =
 
 export interface WayOptions {
   readonly robotsVia: RobotsViaOption
-  readonly dispatcher: Dispatcher | undefined
+  /** Returns the caller's dispatcher for a URL, or undefined to leave it to the client. */
+  readonly choose: ((url: string) => Dispatcher | undefined) | undefined
   readonly fetch: Fetch | undefined
 }
 
@@ -54,14 +55,11 @@ const OWN: Way = { via: 'own' }
 const ONLY_OWN = 'politeAgent makes its own connections, also for pages'
 
 export class RobotsWay {
-  readonly #given: Way | undefined
-  readonly #option: RobotsViaOption
+  readonly #given: WayOptions
   #pages: Fetch | 'own' | undefined
 
-  constructor({ robotsVia, dispatcher, fetch }: WayOptions) {
-    this.#option = robotsVia
-    if (dispatcher !== undefined) this.#given = { via: 'dispatcher', dispatcher }
-    else if (fetch !== undefined) this.#given = { via: 'fetch', fetch }
+  constructor(options: WayOptions) {
+    this.#given = options
   }
 
   /**
@@ -72,15 +70,26 @@ export class RobotsWay {
     this.#pages = pages
   }
 
-  /** Returns the way that the next request takes. */
-  current(): Way {
-    if (this.#given !== undefined) return this.#given
-    if (this.#option === 'own' || this.#pages === 'own') return OWN
+  /** Returns the way that the next request to a URL takes. Calls the caller's function. */
+  current(url: string): Way {
+    const dispatcher = this.#given.choose?.(url)
+    return dispatcher === undefined ? this.#withoutDispatcher() : { via: 'dispatcher', dispatcher }
+  }
+
+  /** The way of all requests. `dispatcher` if the caller's function chooses it. */
+  get via(): RobotsVia {
+    return this.#given.choose === undefined ? this.#withoutDispatcher().via : 'dispatcher'
+  }
+
+  #withoutDispatcher(): Way {
+    const { robotsVia, fetch: givenFetch } = this.#given
+    if (givenFetch !== undefined) return { via: 'fetch', fetch: givenFetch }
+    if (robotsVia === 'own' || this.#pages === 'own') return OWN
     const fetch = withoutGates(this.#pages ?? globalThis.fetch)
     if (typeof fetch !== 'function') return OWN // the environment of a test may have none
     const isPlain = isPlainFetch(fetch)
     if (isPlain && otherGlobalDispatcher() !== undefined) return { via: 'global-dispatcher', fetch }
-    if (isPlain && this.#option === 'auto' && !areSocketsMocked()) return OWN
+    if (isPlain && robotsVia === 'auto' && !areSocketsMocked()) return OWN
     return { via: this.#pages === undefined ? 'global-fetch' : 'pages-fetch', fetch }
   }
 
@@ -88,12 +97,11 @@ export class RobotsWay {
    * Returns a mock or a proxy that the user has set up, but this way does not use, and what to
    * write. Returns undefined if all of them are used. To be called for a request that failed.
    */
-  unusedSetup(url: string): string | undefined {
-    const way = this.current()
+  unusedSetup(url: string, way: Way): string | undefined {
     const isPlain = way.via === 'own' || (way.via === 'pages-fetch' && isPlainFetch(way.fetch))
     if (!isPlain && way.via !== 'dispatcher') return undefined
     const replaced = replacedGlobal()
-    if (replaced !== undefined) return `${replaced}, but requests for robots.txt do not use it: ${this.#remedy()}`
+    if (replaced !== undefined) return `${replaced}, but requests for robots.txt do not use it: ${this.#remedy(way)}`
     if (!isPlain) return undefined
     const variable = isProxyExcluded(url) ? undefined : proxyVariableFor(url)
     return variable && `${variable} is set, but this request did not use it: ${this.#proxyRemedy()}`
@@ -105,9 +113,9 @@ export class RobotsWay {
     return `${start}write dispatcher: new EnvHttpProxyAgent()`
   }
 
-  #remedy(): string {
-    if (this.#given !== undefined) return 'leave the option dispatcher out'
-    if (this.#option === 'own') return "leave robotsVia: 'own' out"
+  #remedy({ via }: Way): string {
+    if (via === 'dispatcher') return 'leave the option dispatcher out'
+    if (this.#given.robotsVia === 'own') return "leave robotsVia: 'own' out"
     if (this.#pages === 'own') return ONLY_OWN
     return 'politely has wrapped another fetch; write politely((...args) => fetch(...args), { … })'
   }

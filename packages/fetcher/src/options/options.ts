@@ -2,7 +2,6 @@
 import type { LookupFunction } from 'node:net'
 import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
 import { type AccessPolicy, accessPolicyOf, dialectFor, explainMissingToken } from '@politely/core/engine'
-import type { Dispatcher } from 'undici'
 import {
   abortSignal,
   assertOptions,
@@ -18,6 +17,7 @@ import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
 import { RobotsWay } from '../network/robots-way.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
+import { type AnyDispatcher, type DispatcherByOrigin, dispatcherChooser } from './dispatchers.ts'
 import { checkedSigner, type RequestSigner } from './request-signer.ts'
 
 /** Options of a `RobotsClient`. Only `userAgent` is required. */
@@ -132,10 +132,11 @@ export interface RobotsClientOptions {
    */
   readonly allowAddresses?: readonly string[] | undefined
   /**
-   * The caller's undici dispatcher, for a proxy, HTTP/2 or another CA. It makes the connections, so
-   * the guard sees only URLs. Cannot be combined with `fetch`.
+   * The caller's undici dispatcher, for a proxy, HTTP/2 or another CA; or a function that chooses one
+   * by the origin of each request. It makes the connections, so the guard sees only URLs. Cannot be
+   * combined with `fetch`. Default: none.
    */
-  readonly dispatcher?: Dispatcher | undefined
+  readonly dispatcher?: AnyDispatcher | DispatcherByOrigin | undefined
   /**
    * The caller's fetch, called with `redirect: 'manual'`. It makes the connections, so the guard
    * sees only URLs. Cannot be combined with `dispatcher`.
@@ -369,7 +370,7 @@ function wayOf({ robotsVia: given, fetch, dispatcher }: RobotsClientOptions): Ro
   }
   return new RobotsWay({
     robotsVia,
-    dispatcher: withMethods('dispatcher', dispatcher, ['dispatch'], 'an undici dispatcher'),
+    choose: dispatcherChooser(dispatcher),
     fetch: callable('fetch', fetch, 'a function like the global fetch'),
   })
 }

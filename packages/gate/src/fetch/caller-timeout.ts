@@ -12,7 +12,7 @@
 //   |   9 s | a redirect; the next hop waits (`stop`)        | stands at 2 s    |
 //   |  10 s | the caller's signal aborts, so T is 10 s       | gets its limit   |
 //   |  12 s | the next hop is sent                           | runs             |
-//   |  20 s | there is no response: the call rejects         | reaches its limit|
+//   |  20 s | the hop has no response yet: the call rejects  | reaches its limit|
 import { onAbort } from '@politely/fetcher/internal'
 import { isTimeout } from '../report/aborted-wait.ts'
 import { StopClock } from './stop-clock.ts'
@@ -39,7 +39,7 @@ export class CallerTimeout {
     })
   }
 
-  /** Is aborted with the caller's reason: when T is used up; and at once, if the reason is no timeout. */
+  /** Is aborted with the caller's reason: when T is used up, or at once for another reason than a timeout. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }

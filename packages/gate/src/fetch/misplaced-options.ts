@@ -1,4 +1,5 @@
 // Warns of options that are written where they have no effect, or another one than it seems.
+import { OptionError } from '@politely/core'
 import { CLIENT_OPTIONS, describeValue } from '@politely/fetcher/internal'
 import { GATE_OPTIONS, OPTIONS_OF_FETCH } from '../options/pacing.ts'
 
@@ -30,6 +31,18 @@ export function warnOfMisplaced(init: object, isBuiltIn: boolean): void {
     if (!value || !(isMeant || (name === 'timeout' && isBuiltIn)) || SILENT.has(name) || warned.has(name)) continue
     warn(name, `has no effect on politely here, in the options of one request; write ${remedyOf(name, value)}`)
   }
+}
+
+/**
+ * @throws {OptionError} for a function `dispatcher` of `politely`: the wrapped fetch sends the pages, so
+ * it would choose the way of robots.txt only.
+ */
+export function assertNoDispatchers(dispatcher: unknown): void {
+  if (typeof dispatcher === 'function')
+    throw new OptionError(
+      'dispatcher',
+      'a function would choose the way of robots.txt only, since the fetch that you wrap sends the pages; write it there, and robots.txt takes the same way: politely((url, init) => fetch(url, { ...init, dispatcher: choose(new URL(url).origin) }), { … }) with the fetch of undici, or politeAgent({ dispatcher })',
+    )
 }
 
 /** Warns of `retries` in the options of `politely`, which does not repeat requests for pages. */

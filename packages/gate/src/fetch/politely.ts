@@ -15,7 +15,7 @@ import type { PoliteGate } from '../gate.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
 import type { Init } from './fetch-input.ts'
 import type { FetchLike } from './fetch-response.ts'
-import { warnOfRetries } from './misplaced-options.ts'
+import { assertNoDispatchers, warnOfRetries } from './misplaced-options.ts'
 import { checkedCache, type ResponseCache } from './page-cache.ts'
 import { fetchPage } from './page-call.ts'
 import type { PoliteSender, RateLimitAnswer } from './page-exchange.ts'
@@ -75,9 +75,9 @@ export interface TimeoutOptions {
    * under way, from its sending to the end of its response body. The waits for robots.txt, for the slot
    * of each hop and for each attempt of `retry` do not count; `maxWaitMs` limits the wait.
    *
-   * Politely learns the length of the timeout when the signal aborts with a `TimeoutError`
-   * (`DOMException`), as that of `AbortSignal.timeout` does: it is the time since the call. For an
-   * abort with another reason, the call ends at once. The given fetch must obey the option `signal`.
+   * The length of the timeout is the time from the call to the abort, if the reason of the signal is
+   * named `TimeoutError`, as with `AbortSignal.timeout`. An abort with another reason ends the call at
+   * once. The given fetch must obey the option `signal`.
    *
    * @default 'from-call'
    */
@@ -161,6 +161,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const counting = oneOf('callerTimeouts', callerTimeouts, ['from-call', 'from-sending'])
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
   const timeoutMs = checkedTimeout(requestTimeoutMs)
+  if ('dispatcher' in others) assertNoDispatchers(others.dispatcher)
   const { gate, close } = resolveGate(others, OWN_OPTIONS, {}, pagesFetch)
   if ('retries' in others && !('retry' in options)) warnOfRetries(others.retries)
   const polite: PoliteSender = {

@@ -49,7 +49,7 @@ export class AbortedWaitError extends DOMException {
 }
 
 /** How a request waited. */
-export type AbortedWait = ConstructorParameters<typeof AbortedWaitError>[1]
+type AbortedWait = ConstructorParameters<typeof AbortedWaitError>[1]
 
 /** The waits that ended with a reason of the caller's own, which has no room for them. */
 const waits = new WeakMap<AbortSignal, AbortedWait>()
@@ -70,7 +70,7 @@ export function abortedWaitOf(error: unknown, signal: AbortSignal): AbortedWait 
   return error instanceof AbortedWaitError ? error : waits.get(signal)
 }
 
-/** Whether a signal with this reason was aborted by a timeout. ofetch, for example, gives an error of its own this name. */
+/** Whether a signal with this reason was aborted by a timeout. The error of ofetch is not a DOMException. */
 export function isTimeout(reason: unknown): boolean {
   return (Object(reason) as { readonly name?: unknown }).name === 'TimeoutError'
 }

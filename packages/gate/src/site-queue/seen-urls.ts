@@ -7,7 +7,7 @@ import { OptionError } from '@politely/core'
 import { isPromise } from '../pace/is-promise.ts'
 import { requestName } from '../permit/reserved-permits.ts'
 
-/** Our choice: about 150 MB, for URLs of 70 characters. */
+/** Our choice: about 130 MB, for URLs of 75 characters. */
 export const DEFAULT_MAX_SEEN = 1_000_000
 /** How many URLs are noted before the first call of `add`. They are in memory anyway. Our choice. */
 const MAX_NOTED = 20_000

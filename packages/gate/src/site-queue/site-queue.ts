@@ -16,8 +16,8 @@
 // requests to its site, such as the redirects of the URL before.
 //
 // A consumer may `add` the links of a page. So while a yielded URL is not done, the queue waits, even
-// if it holds no URL. An older loop may never call `done`: it awaits its request and adds nothing, so
-// its URL counts as done when the loop asks for the next one after the request.
+// if it holds no URL. A loop that adds nothing may never call `done`: its URL counts as done when the
+// loop asks for another URL, if the request for this URL has ended.
 import { escapeControls, OptionError } from '@politely/core'
 import {
   abortSignal,
@@ -62,7 +62,7 @@ export interface SiteQueueOptions<T extends SiteQueueInput = string> {
   readonly spill?: SiteQueueSpill<T> | undefined
   /**
    * With `add`: how many different URLs the queue remembers, so that it yields each of them once. A
-   * further one is an error. Default 1,000,000, which takes about 150 MB.
+   * further one is an error. Default 1,000,000, which takes about 130 MB.
    */
   readonly maxSeen?: number | undefined
   /**
@@ -204,7 +204,8 @@ interface OpenUrl {
   readonly done: () => void
   /** Gives the permit back, if no request has it. */
   readonly takeBack: () => void
-  /** Whether its loop has asked for the next URL. A call of `next` without a loop doesn't tell. */
+  readonly isOfLoop: boolean
+  /** Whether its loop has asked for the next URL. True without a loop, which can't tell. */
   isLeft: boolean
 }
 
@@ -215,7 +216,7 @@ interface Loop {
 
 type Result<T extends SiteQueueInput> = IteratorResult<SiteQueueItem<T>, undefined>
 interface Consumer<T extends SiteQueueInput> extends PromiseWithResolvers<Result<T>> {
-  readonly loop: Loop | undefined
+  loop?: Loop | undefined
 }
 
 const OVER = { done: true, value: undefined } as const
@@ -281,9 +282,11 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
   }
 
   #next(loop: Loop | undefined): Promise<Result<T>> {
+    this.#leave(loop)
     if (this.#error !== undefined) return Promise.reject(this.#error.error)
     if (this.#ending.signal.aborted) return Promise.resolve(OVER)
-    const consumer: Consumer<T> = { ...Promise.withResolvers<Result<T>>(), loop }
+    const consumer: Consumer<T> = Promise.withResolvers<Result<T>>()
+    consumer.loop = loop
     this.#consumers.add(consumer)
     this.#advance()
     return consumer.promise
@@ -309,22 +312,21 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
       )
     const loop: Loop = { last: undefined }
     const iterator: AsyncIterableIterator<SiteQueueItem<T>> = {
-      next: () => {
-        this.#leave(loop)
-        return this.#next(loop)
-      },
+      next: () => this.#next(loop),
       return: () => this.return(),
       [Symbol.asyncIterator]: () => iterator,
     }
     return iterator
   }
 
-  /** A loop asks for its next URL. */
-  #leave({ last }: Loop): void {
-    if (last === undefined) return
-    last.isLeft = true
-    const needsDone = this.#options.seen.isKept || this.#options.concurrency !== Number.POSITIVE_INFINITY
-    if (!needsDone && last.permit.isReleased) last.done()
+  /** A loop asks for its next URL, or a caller that has no loop. */
+  #leave(loop: Loop | undefined): void {
+    const last = loop?.last
+    if (last !== undefined) last.isLeft = true
+    if (this.#options.seen.isKept || this.#options.concurrency !== Number.POSITIVE_INFINITY) return
+    if (last?.permit.isReleased) last.done()
+    else if (loop === undefined)
+      for (const open of this.#open) if (!open.isOfLoop && open.permit.isReleased) open.done()
   }
 
   async #end(settle: (consumer: Consumer<T>) => void): Promise<void> {
@@ -430,7 +432,14 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
       this.#advance()
     }
     const open: OpenUrl | undefined = isPermit
-      ? { url: item.url, permit: entered, done, takeBack: this.#port.reserve(entered), isLeft: loop === undefined }
+      ? {
+          url: item.url,
+          permit: entered,
+          done,
+          takeBack: this.#port.reserve(entered),
+          isOfLoop: loop !== undefined,
+          isLeft: loop === undefined,
+        }
       : undefined
     if (open !== undefined) this.#open.add(open)
     if (loop?.last !== undefined) loop.last.isLeft = true

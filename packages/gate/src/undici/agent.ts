@@ -1,8 +1,14 @@
 // politeAgent: an undici dispatcher whose requests enter a gate. It composes the gate, the network
 // guard and redirects in the right order.
 import type { LookupFunction } from 'node:net'
-import { NetworkGuard, type NetworkPolicy, type RobotsClientOptions } from '@politely/fetcher'
-import { integer, registerPoliteDispatcher } from '@politely/fetcher/internal'
+import {
+  type AnyDispatcher,
+  type DispatcherByOrigin,
+  NetworkGuard,
+  type NetworkPolicy,
+  type RobotsClientOptions,
+} from '@politely/fetcher'
+import { dispatcherChooser, integer, registerPoliteDispatcher } from '@politely/fetcher/internal'
 import { Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
@@ -42,6 +48,14 @@ export type PoliteAgentOptions = GateOrOptions & {
    * undici sends its requests again, without slots.
    */
   readonly agent?: AgentSettings | undefined
+  /**
+   * Your dispatcher of undici 7 or 8 for pages, such as a ProxyAgent; or a function that chooses one
+   * by the origin of each request and each redirect hop, and returns undefined for the agent's own
+   * connections. A RobotsClient that is created for the agent sends robots.txt the same way. Your
+   * dispatcher makes the connections, so `network` sees only URLs, and `agent` has no effect on them.
+   * You close it. Default: the agent's own connections.
+   */
+  readonly dispatcher?: AnyDispatcher | DispatcherByOrigin | undefined
 }
 
 /**
@@ -55,14 +69,21 @@ export function politeAgent(options: PoliteAgentOptions): PoliteAgent {
   return new PoliteAgent(options)
 }
 
-const AGENT_OPTIONS = { network: true, allowAddresses: true, lookup: true, maxRedirections: true, agent: true } as const
+const AGENT_OPTIONS = {
+  network: true,
+  allowAddresses: true,
+  lookup: true,
+  maxRedirections: true,
+  agent: true,
+  dispatcher: true,
+} as const
 
 /**
  * Adds the options that pages and robots.txt share to the options of what `resolveGate` creates.
  */
 function gateOptions(
   options: GateOrOptions,
-  reach: Pick<RobotsClientOptions, 'network' | 'allowAddresses' | 'lookup'>,
+  reach: Pick<RobotsClientOptions, 'network' | 'allowAddresses' | 'lookup' | 'dispatcher'>,
 ): GateOrOptions {
   if ('gate' in options) return options
   return 'robots' in options ? { ...options, ...(reach.lookup && { lookup: reach.lookup }) } : { ...options, ...reach }
@@ -91,16 +112,22 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   constructor(options: PoliteAgentOptions) {
     super()
     assertGateOptions(options)
-    const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
+    const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, dispatcher, ...others } = options
     const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
     integer('maxRedirections', maxRedirections, { min: 0 })
     const undici = agentSettingsOf(agent)
+    const choose = dispatcherChooser(dispatcher)
     const guard = new NetworkGuard({ ...reach, closing: this.#closing.signal })
-    const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS, OPTIONS_OF_FETCH, 'own')
+    const { gate, close } = resolveGate(
+      gateOptions(others, { ...reach, ...(dispatcher && { dispatcher }) }),
+      AGENT_OPTIONS,
+      OPTIONS_OF_FETCH,
+      'own',
+    )
     registerPoliteDispatcher(this)
     this.gate = gate
     this.#closeGate = close
-    const pages = new PageNetwork(guard, undici, gate)
+    const pages = new PageNetwork(guard, undici, gate, choose)
     this.#network = pages
     const gated = guardedInterceptor(gate, pages)(pages.dispatch)
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)

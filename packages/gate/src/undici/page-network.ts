@@ -1,6 +1,7 @@
 // Applies the network guard to requests for pages, as the RobotsClient applies it to requests for
 // robots.txt.
 import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDomainOf } from '@politely/fetcher'
+import type { ChooseDispatcher } from '@politely/fetcher/internal'
 import { Agent, type Dispatcher } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { sendingThrough } from '../permit/sending.ts'
@@ -13,7 +14,12 @@ import { type GuardedNetwork, sourcesOf } from './interceptor.ts'
  */
 const CHAIN: unique symbol = Symbol('politely.chain')
 
-type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: string[] }
+type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: Chain }
+
+interface Chain extends Array<string> {
+  /** What the caller's function has returned for the next request, between check and dispatch. */
+  chosen?: { readonly dispatcher: Dispatcher | undefined } | undefined
+}
 
 /**
  * The longest time for which an idle connection is kept. Undici's default would let a site ask for
@@ -44,12 +50,16 @@ interface KeptHost {
   idleUntil: number
 }
 
-/** Has two agents: one connects only to public addresses, and one connects to any. */
+/**
+ * Has two agents: one connects only to public addresses, and one connects to any. The caller may
+ * choose another dispatcher for each request.
+ */
 export class PageNetwork implements GuardedNetwork {
   readonly #guard: NetworkGuard
   readonly #gate: PoliteGate
   readonly #public: Agent
   readonly #any: Agent
+  readonly #choose: ChooseDispatcher | undefined
   /** By origin. The idle hosts come in the order of `idleUntil`. */
   readonly #kept = new Map<string, KeptHost>()
   /** The requests that are under way to these origins, by their handlers. */
@@ -62,8 +72,15 @@ export class PageNetwork implements GuardedNetwork {
   /**
    * @param gate Knows the origins whose redirects led to a URL: `fetch` dispatches a redirect hop
    * like a new request.
+   * @param choose Returns the caller's dispatcher for a URL, or undefined for an agent of this object.
    */
-  constructor(guard: NetworkGuard, { agent, connect }: ReturnType<typeof agentSettingsOf>, gate: PoliteGate) {
+  constructor(
+    guard: NetworkGuard,
+    { agent, connect }: ReturnType<typeof agentSettingsOf>,
+    gate: PoliteGate,
+    choose: ChooseDispatcher | undefined,
+  ) {
+    this.#choose = choose
     this.#guard = guard
     this.#gate = gate
     const http1 = { keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS, ...agent, allowH2: false }
@@ -88,18 +105,39 @@ export class PageNetwork implements GuardedNetwork {
     options: Dispatcher.DispatchOptions,
     signal: AbortSignal,
   ): Promise<BlockedAddressError | undefined> | undefined => {
-    const chain = (options as Chained)[CHAIN] ?? []
+    const chain: Chain = (options as Chained)[CHAIN] ?? []
     chain.push(...(sendingThrough(this.#gate)?.sourcesOf(url) ?? []))
+    if (this.#choose !== undefined) {
+      chain.chosen = { dispatcher: this.#choose(url) }
+      if (chain.chosen.dispatcher !== undefined) return this.#refusalBeforehand(url, chain, signal)
+    }
     if (chain.length === 0 || !this.#guard.mayRefuseRedirect(chain, url)) return undefined
     const ends = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)])
     return gatePort(this.#gate).robots.whileOpen(this.#guard.refusalOfRedirect(chain, url), ends)
   }
 
-  /** Sends a request through the agent that the guard allows. */
+  /** Checks a URL that the caller's dispatcher connects to: the guard doesn't see that connection. */
+  #refusalBeforehand(
+    url: string,
+    chain: readonly string[],
+    signal: AbortSignal,
+  ): Promise<BlockedAddressError | undefined> | undefined {
+    if (this.#guard.reachOf([...chain, url]) === 'any') return undefined
+    const ends = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)])
+    return gatePort(this.#gate).robots.whileOpen(this.#guard.refusalBeforehand(url), ends)
+  }
+
+  /** Sends a request through the caller's dispatcher, or through the agent that the guard allows. */
   readonly dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
     const origin = String(options.origin)
-    const chain = (options as Chained)[CHAIN] ?? []
+    const chain: Chain = (options as Chained)[CHAIN] ?? []
     chain.push(origin)
+    if (this.#choose !== undefined) {
+      // A tunnel, and a request for robots.txt by the client of the gate, have not been checked.
+      const { dispatcher } = chain.chosen ?? { dispatcher: this.#choose(origin) }
+      chain.chosen = undefined
+      if (dispatcher !== undefined) return dispatcher.dispatch(options, handler)
+    }
     const isTunnel = options.method === 'CONNECT' // its connection is the caller's
     const host = isTunnel ? undefined : this.#keep(origin)
     const isKnown = host !== undefined && (chain.length === 1 || host.reach === 'public')

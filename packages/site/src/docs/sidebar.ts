@@ -42,6 +42,8 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [page: string,
   ],
   'Run a crawler': [
     ['testing', 'Testing'],
+    'jest',
+    'test-your-crawler',
     'recipes',
     'production',
     'troubleshooting',

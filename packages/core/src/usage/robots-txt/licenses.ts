@@ -4,6 +4,7 @@ import { textOf } from '../../bytes.ts'
 import { headerLines, type ResponseHeaders } from '../../http/header-lines.ts'
 import type { Robots } from '../../robots.ts'
 import { originOf } from '../../url/origin.ts'
+import { urlOrNull } from '../../url/url-or-null.ts'
 import type { UsageConflict, UsageReading } from '../conflicts.ts'
 import { shown, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
 import { hasWord, isRsl, type PageHead } from '../tags/page-head.ts'
@@ -76,7 +77,7 @@ export function licensesInLinks(headers: ResponseHeaders | undefined, base: stri
     [...text.slice(0, MAX_LINK_LENGTH).matchAll(LINK)].flatMap(([link, target = '', rest = '']) => {
       const { rel = '', type = '', anchor } = parametersOf(rest)
       if (!hasWord(rel, 'license') || !isRsl(type) || anchor !== undefined) return []
-      const url = URL.parse(target, base)?.href ?? target
+      const url = urlOrNull(target, base)?.href ?? target
       return [{ url, source: sourceOf('license', 'header', 'Link', link) }]
     }),
   )
@@ -104,9 +105,9 @@ const MAX_LINK_LENGTH = 16_384
  * @param page The URL of the page.
  */
 export function licensesInHead(head: PageHead | undefined, page: string): readonly PageLicense[] {
-  const base = URL.parse(head?.base ?? '', page)?.href ?? page
+  const base = urlOrNull(head?.base ?? '', page)?.href ?? page
   return (head?.licenses ?? []).map(({ element, href }) => ({
-    url: href === undefined ? page : (URL.parse(href, base)?.href ?? href),
+    url: href === undefined ? page : (urlOrNull(href, base)?.href ?? href),
     source: sourceOf('license', 'html', element, href ?? ''),
   }))
 }

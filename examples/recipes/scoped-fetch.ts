@@ -1,0 +1,45 @@
+// Libraries that call the global fetch and take no other one, such as LangChain's web loaders. Their
+// requests are polite inside of one function. All others stay as they are.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { CheerioWebBaseLoader } from '@langchain/community/document_loaders/web/cheerio'
+import { politely } from '@politely/gate'
+import { runDemo } from './demo.ts'
+import { politeLoaderOptions } from './langchain.ts'
+
+type Fetch = typeof globalThis.fetch
+
+const scope = new AsyncLocalStorage<Fetch>()
+let openScopes = 0
+let before: Fetch = globalThis.fetch
+
+const scopedFetch: Fetch = (...args) => (scope.getStore() ?? before)(...args)
+
+/**
+ * Calls a function. Until its promise settles, `globalThis.fetch` is `polite` for the function and what
+ * it calls, also later: the async context tells these calls from all others of the process.
+ */
+export async function withPoliteFetch<T>(polite: Fetch, work: () => Promise<T>): Promise<T> {
+  if (openScopes++ === 0) {
+    before = globalThis.fetch
+    globalThis.fetch = scopedFetch
+  }
+  try {
+    return await scope.run(polite, work)
+  } finally {
+    // If other code has replaced it meanwhile, it stays: without a scope, scopedFetch is the fetch of before.
+    if (--openScopes === 0 && globalThis.fetch === scopedFetch) globalThis.fetch = before
+  }
+}
+
+if (import.meta.main) {
+  await runDemo((gate) => {
+    const polite = politely(fetch, { gate })
+    return {
+      fetchPage: async (url) => {
+        const loader = new CheerioWebBaseLoader(url, politeLoaderOptions)
+        const [page] = await withPoliteFetch(polite, () => loader.load())
+        return page?.pageContent ?? 'nothing'
+      },
+    }
+  })
+}

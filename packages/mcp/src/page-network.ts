@@ -1,0 +1,74 @@
+// How a reader requests pages.
+//
+//   by the caller's fetch     the guard sees only URLs
+//   on Bun, by its fetch      the guard looks up the name of each URL before the request
+//   elsewhere, by undici      the guard sees the address of each connection
+import { NetworkGuard, type NetworkGuardOptions } from '@politely/fetcher'
+import { loadUndici } from '@politely/fetcher/internal'
+import type { Agent, RequestInit as UndiciInit, fetch as undiciFetch } from 'undici'
+
+type Fetch = typeof globalThis.fetch
+
+export interface PageNetwork {
+  /** Sends one request. The gate follows redirects. */
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>
+  /** Ends all requests. */
+  readonly close: () => Promise<void>
+}
+
+/** Bun replaces undici by its own module, without connectors. */
+const IS_BUN = process.versions.bun !== undefined
+
+/** @throws {OptionError} for an invalid option of the guard. */
+export function pageNetwork(options: NetworkGuardOptions, fetch?: Fetch): PageNetwork {
+  const guard = new NetworkGuard(options)
+  if (fetch !== undefined) return new FetchNetwork(guard, fetch, 'if-lookup-given')
+  return IS_BUN ? new FetchNetwork(guard, globalThis.fetch, 'always') : new GuardedNetwork(guard)
+}
+
+class FetchNetwork implements PageNetwork {
+  readonly #guard: NetworkGuard
+  readonly #fetch: Fetch
+  readonly #lookUp: 'always' | 'if-lookup-given'
+  readonly #closing = new AbortController()
+
+  constructor(guard: NetworkGuard, fetch: Fetch, lookUp: 'always' | 'if-lookup-given') {
+    this.#guard = guard
+    this.#fetch = fetch
+    this.#lookUp = lookUp
+  }
+
+  readonly fetch = async (url: string, init: RequestInit = {}): Promise<Response> => {
+    const refusal = await this.#guard.refusalBeforehand(url, this.#lookUp)
+    if (refusal !== undefined) throw refusal
+    const signals = [this.#closing.signal, ...(init.signal ? [init.signal] : [])]
+    const fetch = this.#fetch // a platform's fetch may reject another `this`
+    return fetch(url, { ...init, signal: AbortSignal.any(signals) })
+  }
+
+  readonly close = async (): Promise<void> => this.#closing.abort()
+}
+
+/** The first request loads undici. */
+class GuardedNetwork implements PageNetwork {
+  readonly #guard: NetworkGuard
+  #loading: Promise<{ readonly agent: Agent; readonly fetch: typeof undiciFetch }> | undefined
+
+  constructor(guard: NetworkGuard) {
+    this.#guard = guard
+  }
+
+  readonly fetch = async (url: string, init: RequestInit = {}): Promise<Response> => {
+    this.#loading ??= this.#load()
+    const { agent, fetch } = await this.#loading
+    // undici and Node each declare the types of fetch.
+    return (await fetch(url, { ...(init as unknown as UndiciInit), dispatcher: agent })) as unknown as Response
+  }
+
+  readonly close = async (): Promise<void> => (await this.#loading)?.agent.destroy()
+
+  async #load() {
+    const { Agent, fetch } = await loadUndici()
+    return { agent: new Agent({ connect: this.#guard.connector({ allowH2: false }), allowH2: false }), fetch }
+  }
+}
