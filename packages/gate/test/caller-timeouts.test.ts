@@ -186,7 +186,9 @@ describe.each(kits)('politely($name, { callerTimeouts: "from-sending" })', ({ fe
     return politeFetch
   }
 
-  test('with AbortSignal.timeout, no page is lost to a robots.txt and a queue that take longer', async () => {
+  test('with AbortSignal.timeout, no page is lost to a robots.txt and a queue that take longer', {
+    tags: 'full',
+  }, async () => {
     site.robots.set('*', (_, response) => void setTimeout(() => response.end(''), 1_100))
     const politeFetch = polite({ minDelayMs: 100 })
     const signal = AbortSignal.any([AbortSignal.timeout(1_000)])
@@ -273,6 +275,15 @@ describe(CODE, () => {
     await expect(call).rejects.toThrow()
     const text = /\/2 had waited .+ \(own-delay, origin\).+: raise its timeout, limit the wait with maxWaitMs/
     expect(warnings()).toEqual([[CODE, expect.stringMatching(text)]])
+  })
+
+  test('knows the pause before a retry', async () => {
+    const options = { callerTimeouts: 'from-call', retry: { attempts: 2 } } as const
+    const { call, ends, advance } = await crawl(options, { '/1': { afterMs: 100, status: 500 } })
+    call('/1', 500)
+    await advance(500)
+    expect(ends['/1']).toEqual([500, expect.objectContaining({ name: 'TimeoutError' })])
+    expect(warnings()).toEqual([[CODE, expect.stringContaining('(the pause before a retry) when its own')]])
   })
 
   test('knows a wait for robots.txt, and no other abort', async () => {

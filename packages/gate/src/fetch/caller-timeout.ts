@@ -68,7 +68,7 @@ export class CallerTimeout {
       this.end() // a stored response is complete
     else {
       this.#clock.keepsAlive = false
-      this.#clock.start() // the response may be of an attempt before the last one
+      this.#clock.start() // a refused attempt leaves the response of an earlier attempt
       unreachable.register(body, this)
     }
   }
