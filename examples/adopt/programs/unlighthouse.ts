@@ -20,13 +20,13 @@ export const unlighthouse: Program = {
       copy.edit(
         FILE,
         merge,
-        `${merge}\nresolvedConfig.scanner._robots = parseRobots(robotsTxt, { dialect: "google" }).forCrawler("unlighthouse");`,
+        `${merge}\nresolvedConfig.scanner._robots = parseRobots(robotsTxt).forCrawler("unlighthouse");`,
       )
       copy.edit(FILE, 'resolvedConfig.scanner._robotsTxtRules?.length', 'resolvedConfig.scanner._robots')
       copy.edit(
         FILE,
         'const rule = matchPathToRule(path, resolvedConfig.scanner._robotsTxtRules)',
-        'const { allowed, rule } = resolvedConfig.scanner._robots.check(path)',
+        'const { allowed, rule } = resolvedConfig.scanner._robots.check(route.url)',
       )
       copy.edit(FILE, 'if (rule && !rule.allow)', 'if (!allowed)')
       copy.edit(FILE, '{rule.pattern}', '{rule.text}')
@@ -58,11 +58,8 @@ export const unlighthouse: Program = {
   async decide(copy, checks) {
     const own = await functionsOf(copy)
     return checks.map(({ robotsTxt, url }) => {
+      if (copy.added > 0) return parseRobots(robotsTxt).forCrawler('unlighthouse').isAllowed(url)
       const { pathname, search } = new URL(url)
-      if (copy.added > 0)
-        return parseRobots(robotsTxt, { dialect: 'google' })
-          .forCrawler('unlighthouse')
-          .isAllowed(pathname + search)
       const config = { scanner: { sitemap: false, _robotsTxtRules: [] } }
       own.mergeRobotsTxtConfig(config, own.parseRobotsTxt(robotsTxt))
       return own.matchPathToRule(pathname + search, config.scanner._robotsTxtRules).allow

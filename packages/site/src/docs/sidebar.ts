@@ -58,6 +58,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [page: string,
   ],
   Frameworks: [
     ['frameworks', 'Which framework'],
+    ['adopt', 'Put it into a framework'],
     ['http-clients', 'HTTP clients'],
     'crawlee',
     'playwright',

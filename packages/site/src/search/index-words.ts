@@ -71,6 +71,8 @@ const WORDS: Readonly<Record<string, string>> = {
     'millions of sites billion urls large crawl frontier big scale web-scale how many capacity simulation url queue',
   speed: 'benchmark benchmarks performance fast speed ops per second compare parser speed overhead latency',
   frameworks: 'framework which framework integrate integration adapter adapters supported libraries comparison table',
+  adopt:
+    'adopt embed existing program existing code patch pull request framework maintainer link checker linkinator unlighthouse firecrawl browsertrix langchain RecursiveUrlLoader',
   'http-clients':
     'axios got ky node-fetch superagent needle request cheerio http client selenium webdriver browserless langchain document loader node-crawler llamaindex interceptor hook',
   crawlee:
