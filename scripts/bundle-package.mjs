@@ -75,6 +75,8 @@ const LAZY_LIBRARIES = ['tldts']
 const LAZY = 'lazy:'
 /** The chunk that they are in. */
 const LIBRARIES = 'libraries'
+/** Libraries that are imported when they are needed, so each has its own chunk. */
+const IMPORTED_LATER = /\/node_modules\/(p-retry|is-network-error)\//
 const require = createRequire(resolve('package.json'))
 const lazyLibraries = {
   name: 'lazy-libraries',
@@ -99,7 +101,12 @@ const options = {
   output: {
     dir: COMPILED,
     codeSplitting: {
-      groups: [{ name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') }],
+      groups: [
+        {
+          name: LIBRARIES,
+          test: (id) => id.startsWith(LAZY) || (id.includes('/node_modules/') && !IMPORTED_LATER.test(id)),
+        },
+      ],
     },
     comments: { annotation: true, jsdoc: false, legal: false },
     minifyInternalExports: false,
