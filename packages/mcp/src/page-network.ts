@@ -5,9 +5,9 @@
 //   elsewhere, by undici      the guard sees the address of each connection
 import { NetworkGuard, type NetworkGuardOptions } from '@politely/fetcher'
 import { loadUndici } from '@politely/fetcher/internal'
-import type { Agent, RequestInit as UndiciInit, fetch as undiciFetch } from 'undici'
 
 type Fetch = typeof globalThis.fetch
+type Undici = Awaited<ReturnType<typeof loadUndici>>
 
 export interface PageNetwork {
   /** Sends one request. The gate follows redirects. */
@@ -52,7 +52,7 @@ class FetchNetwork implements PageNetwork {
 /** The first request loads undici. */
 class GuardedNetwork implements PageNetwork {
   readonly #guard: NetworkGuard
-  #loading: Promise<{ readonly agent: Agent; readonly fetch: typeof undiciFetch }> | undefined
+  #loading: Promise<{ readonly agent: InstanceType<Undici['Agent']>; readonly fetch: Undici['fetch'] }> | undefined
 
   constructor(guard: NetworkGuard) {
     this.#guard = guard
@@ -62,7 +62,8 @@ class GuardedNetwork implements PageNetwork {
     this.#loading ??= this.#load()
     const { agent, fetch } = await this.#loading
     // undici and Node each declare the types of fetch.
-    return (await fetch(url, { ...(init as unknown as UndiciInit), dispatcher: agent })) as unknown as Response
+    const options = { ...init, dispatcher: agent } as unknown as Parameters<Undici['fetch']>[1]
+    return (await fetch(url, options)) as unknown as Response
   }
 
   readonly close = async (): Promise<void> => (await this.#loading)?.agent.destroy()
