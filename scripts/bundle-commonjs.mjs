@@ -46,8 +46,8 @@ export async function bundleCommonJs({ entries, folder, options, declarationsOf 
 }
 
 /**
- * The types of a CommonJS entry are those of the ES module, not copies: TypeScript takes a class with
- * private fields in another file for another type, and on Node both forms give the same class.
+ * The types of a CommonJS entry refer to the ES module. For TypeScript, a copy of a class with private
+ * fields would be another type, although on Node both forms give the same class.
  */
 function declarationsFor(name, values, declarations) {
   const from = `'./${name}.js' with { 'resolution-mode': 'import' }`

@@ -5,13 +5,14 @@
 //
 //   node ../../scripts/bundle-package.mjs   (in the folder of a package)
 
-import { readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
 import { minifySync } from 'rolldown/experimental'
 import { parseAst } from 'rolldown/parseAst'
 import { bundleCommonJs } from './bundle-commonjs.mjs'
+import { edgeOptions } from './bundle-edge.mjs'
 import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
@@ -112,14 +113,39 @@ const commonJs = await bundleCommonJs({
   options,
   declarationsOf,
 })
-const { output } = await build({
-  ...options,
-  input: Object.fromEntries(entries.map((target) => [target.slice('./dist/'.length, -'.js'.length), target])),
-  output: { ...options.output, entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
-})
-for (const { name, fileName, code, isEntry } of output) {
-  const small = name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code
-  writeFileSync(join(COMPILED, fileName), `${isEntry ? checkOfNode(code) : ''}${inAscii(small)}`)
+const output = await bundle(entries)
+// What the conditions `workerd` and `edge-light` lead to: the same modules, without sockets.
+const EDGE = `${COMPILED}/edge`
+const edgeEntries = Object.values(exports)
+  .flatMap(({ workerd = [] }) => workerd)
+  .map((target) => (existsSync(target) ? target : target.replace(EDGE, COMPILED)))
+const edgeOutput = edgeEntries.length === 0 ? [] : await bundle(edgeEntries, edgeOptions(COMPILED))
+
+/** Bundles ES modules. Returns the files that are to be written, whose sources are still needed. */
+async function bundle(targets, { plugin, inject = {}, hasTwin = () => false } = {}) {
+  const { output } = await build({
+    ...options,
+    input: Object.fromEntries(targets.map((target) => [target.replace(/^.\/dist\/(edge\/)?|\.js$/g, ''), target])),
+    plugins: [plugin, ...options.plugins],
+    transform: { inject },
+    external: (id) => !hasTwin(id) && options.external(id),
+    output: { ...options.output, entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
+    write: false,
+  })
+  return output
+}
+
+for (const { name, fileName, code, isEntry } of output)
+  write(join(COMPILED, fileName), `${isEntry ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`)
+for (const { name, fileName, code } of edgeOutput) write(join(EDGE, fileName), smallOf(name, fileName, code))
+
+function smallOf(name, fileName, code) {
+  return inAscii(name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code)
+}
+
+function write(file, text) {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
 }
 
 /**
@@ -136,6 +162,7 @@ if (licenses !== '') writeFileSync(LICENSES, licenses)
 const published = new Set([
   LICENSES,
   ...[...commonJs, ...output.map(({ fileName }) => fileName)].map((fileName) => resolve(COMPILED, fileName)),
+  ...edgeOutput.map(({ fileName }) => resolve(EDGE, fileName)),
   ...declarationsOf(entries.map((target) => resolve(target.replace(/\.js$/, '.d.ts')))),
 ])
 deleteOthers(resolve(COMPILED))

@@ -95,7 +95,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 
 const require = createRequire(process.cwd() + '/program.mjs')
-for (const entry of ['core', 'core/engine', 'core/usage', 'core/crawlers', 'core/revisit']) {
+for (const entry of ['core', 'core/engine', 'core/usage', 'core/crawlers', 'core/match', 'core/revisit']) {
   const [imported, required] = [await import('@politely/' + entry), require('@politely/' + entry)]
   for (const [name, value] of Object.entries(imported)) assert.equal(required[name], value, entry + ' ' + name)
 }

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
+import { startCrawlSites } from './crawl-sites.mjs'
 import { eachInParallel, entryPoints, publishedPackages } from './packages.mjs'
 import { TYPESCRIPTS } from './packed.mjs'
 import { programs } from './runtime-programs.mjs'
@@ -50,8 +51,8 @@ function runtimeColumns() {
   const columns = NODES.flatMap(nodeColumns)
   const [deno, bun, workerd] = ['deno', 'bun', 'workerd'].map(binary)
   columns.push(
-    { title: 'Deno 2.9', run: runner([deno, 'run', '--allow-all', '--no-lock'], esm) },
-    { title: 'Bun 1.4', run: runner([bun], esm) },
+    { title: 'Deno 2.9', run: andCrawl(runner([deno, 'run', '--allow-all', '--no-lock'], esm), [deno, 'run', '-A']) },
+    { title: 'Bun 1.4', run: andCrawl(runner([bun], esm), [bun]) },
     {
       title: 'esbuild 0.28, ESM bundle on Node',
       run: async (name) =>
@@ -59,13 +60,7 @@ function runtimeColumns() {
           ? '–'
           : bundle(esm(name), 'node').then((file) => execute([process.execPath], file), messageOf),
     },
-    {
-      title: 'workerd 2026-11-17',
-      run: async (name) => {
-        if (name !== '@politely/core') return '–'
-        return bundle(worker(name), 'browser').then((file) => execute([workerd, 'test'], capnp(file)), messageOf)
-      },
-    },
+    { title: 'workerd 2026-11-17', run: (name) => onWorkerd(workerd, name) },
   )
   return columns
 }
@@ -82,6 +77,41 @@ function nodeColumns(version) {
 /** Whether a package asks for no newer Node than its code needs. Its CommonJS build has all public entry points. */
 function runsOnOlderNodes(name) {
   return packages.find((one) => one.manifest.name === name).manifest.engines.node === '>=20'
+}
+
+/** After the program of `politely`, runs the demo's crawl too. What its sites received is the result. */
+function andCrawl(runOnRuntime, command) {
+  return async (name) => {
+    const error = await runOnRuntime(name)
+    return error === undefined && name === 'politely' ? crawlOn(command, (seed) => crawlModule(seed)) : error
+  }
+}
+
+async function crawlOn(command, fileOf) {
+  const sites = await startCrawlSites()
+  try {
+    return (await execute(command, await fileOf(sites.seed))) ?? sites.problem()
+  } finally {
+    sites.close()
+  }
+}
+
+function crawlModule(seed, start = (call) => `await ${call}`) {
+  const imports = `import { crawl } from './programs.mjs'\nimport * as entry from 'politely'\n`
+  return write(`crawl-${seed}`, '.mjs', `${imports}${start(`crawl(entry, '${seed}')`)}\n`)
+}
+
+/** Packages without a build for workerd have no cell: they need sockets or files. */
+async function onWorkerd(workerd, name) {
+  const { exports } = packages.find(({ manifest }) => manifest.name === name).manifest
+  if (name === '@politely/core')
+    return bundle(worker(name), 'browser').then((file) => execute([workerd, 'test'], capnp(file)), messageOf)
+  if (exports['.'].workerd === undefined && name !== 'politely') return '–'
+  const test = async (file) => execute([workerd, 'test'], capnp(await bundle(file, 'neutral')))
+  const error = await test(worker(name)).catch(messageOf)
+  if (error !== undefined || name !== 'politely') return error
+  const inWorker = (call) => `export default { test: () => ${call} }`
+  return crawlOn([workerd, 'test'], async (seed) => capnp(await bundle(crawlModule(seed, inWorker), 'neutral')))
 }
 
 /** @param fileOf Writes the program of a package, and returns its path. */
@@ -188,6 +218,7 @@ async function bundle(file, platform) {
   // The programs of other packages import these, which need modules of Node.
   const args = ['--bundle', '--format=esm', `--platform=${platform}`, '--log-level=warning', `--outfile=${out}`]
   if (platform === 'browser') args.push('--external:@politely/gate', '--external:@politely/fetcher')
+  if (platform === 'neutral') args.push('--conditions=workerd', '--main-fields=module,main', '--external:node:*')
   await runProgram(binary('esbuild'), [file, ...args], { cwd: app, timeout: TIMEOUT_MS })
   return out
 }
@@ -195,11 +226,13 @@ async function bundle(file, platform) {
 /** The configuration of workerd for one module. */
 function capnp(file) {
   const module = `(name = "main", esModule = embed "${file.slice(app.length + 1)}")`
+  const worker = `(modules = [${module}], compatibilityDate = "2026-11-01", globalOutbound = "sites")`
+  const sites = '(name = "sites", network = (allow = ["private", "public"]))' // the sites are on loopback
   return write(
-    'workerd',
+    file.slice(app.length + 1),
     '.capnp',
     `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (services = [(name = "main", worker = (modules = [${module}], compatibilityDate = "2026-11-01"))]);
+const config :Workerd.Config = (services = [(name = "main", worker = ${worker}), ${sites}]);
 `,
   )
 }

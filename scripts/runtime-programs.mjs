@@ -2,6 +2,10 @@
 // package's main entry point. A program throws if the package does not work. It uses nothing of a
 // runtime but `fetch`; Deno has one more case.
 
+const isWorkerd = globalThis.navigator?.userAgent === 'Cloudflare-Workers'
+/** The code of an error about an option or entry that needs sockets, DNS lookups or undici. */
+const UNSUPPORTED = 'ERR_POLITELY_RUNTIME'
+
 export const programs = {
   '@politely/core': async ({ parseRobots }) => {
     const rules = parseRobots('User-agent: *\nDisallow: /cart\nCrawl-delay: 2').forCrawler('ExampleBot')
@@ -9,14 +13,38 @@ export const programs = {
     expect('/about', rules.isAllowed('https://example.com/about'), true)
     expect('the crawl-delay', rules.crawlDelayMs, 2_000)
   },
-  '@politely/fetcher': async ({ RobotsClient }, origin) => {
+  '@politely/fetcher': async ({ dnsLookup, NetworkGuard, RobotsClient }, origin) => {
     const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
     const cart = await robots.check(`${origin}/cart`)
     expect('/cart', `${cart.allowed} ${cart.because} ${cart.access?.detail ?? ''}`.trim(), 'false rule')
     expect('/about', await robots.isAllowed(`${origin}/about`), true)
     await robots.close()
+    if (!isWorkerd) return
+    const userAgent = 'ExampleBot/1.0'
+    const dispatcher = { dispatch: () => true }
+    expect(
+      'dispatcher',
+      codeOf(() => new RobotsClient({ userAgent, dispatcher })),
+      UNSUPPORTED,
+    )
+    expect(
+      "robotsVia: 'own'",
+      codeOf(() => new RobotsClient({ userAgent, robotsVia: 'own' })),
+      UNSUPPORTED,
+    )
+    expect(
+      'dnsLookup',
+      codeOf(() => dnsLookup()),
+      UNSUPPORTED,
+    )
+    const ftp = new RobotsClient({ userAgent, retries: 0 })
+    expect('ftp:', (await ftp.check('ftp://127.0.0.1/a')).access?.reason, 'no-transport')
+    await ftp.close()
+    const guard = new NetworkGuard({ network: 'public-only' })
+    const refusal = await guard.refusalBeforehand('http://169.254.169.254/')
+    expect('a private address', refusal?.code, 'ERR_POLITELY_BLOCKED_ADDRESS')
   },
-  '@politely/gate': async ({ politely }, origin) => {
+  '@politely/gate': async ({ politeHttpAgent, politely }, origin) => {
     const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0 })
     expect('/about', await fetch(`${origin}/about`).then(({ status }) => status, reasonOf), 200)
     expect('/cart', await fetch(`${origin}/cart`).then(({ status }) => status, reasonOf), 'ERR_POLITELY_DISALLOWED')
@@ -30,6 +58,28 @@ export const programs = {
       await politeAgent({ gate: fetch.gate }).close()
       await new Promise((resolve) => setTimeout(resolve))
       expect('the warning', warning?.code, 'POLITELY_DISPATCHER_IGNORED')
+    }
+    if (isWorkerd || globalThis.Bun) {
+      const { politeAgent, politeInterceptor } = await import('@politely/gate/undici')
+      expect(
+        'politeAgent',
+        codeOf(() => politeAgent({ gate: fetch.gate })),
+        UNSUPPORTED,
+      )
+      expect(
+        'politeInterceptor',
+        codeOf(() => politeInterceptor(fetch.gate)),
+        UNSUPPORTED,
+      )
+    }
+    if (isWorkerd) {
+      expect(
+        'politeHttpAgent',
+        codeOf(() => politeHttpAgent({}, fetch.gate)),
+        UNSUPPORTED,
+      )
+      const byAddress = () => politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', paceBy: 'address' })
+      expect("paceBy: 'address'", codeOf(byAddress), UNSUPPORTED)
     }
     await fetch.close()
   },
@@ -175,8 +225,39 @@ export const programs = {
   '@politely/cdp': async ({ guardBrowser }) => expect('guardBrowser', typeof guardBrowser, 'function'),
 }
 
+/** The demo's crawl: each page, and the pages that it links to. The sites judge it: crawl-sites.mjs. */
+export async function crawl({ politely }, seed) {
+  const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 400 })
+  const seen = new Set()
+  async function visit(url, redirectedFrom) {
+    if (seen.has(url)) return
+    seen.add(url)
+    try {
+      const response = await fetch(url, { redirectedFrom })
+      const links = Array.from(
+        (await response.text()).matchAll(/<a href="([^"]+)"/g),
+        ([, to]) => new URL(to, url).href,
+      )
+      await Promise.all(links.map((link) => visit(link, [url])))
+    } catch (error) {
+      if (error.code !== 'ERR_POLITELY_DISALLOWED') throw error
+    }
+  }
+  await visit(seed, [])
+  await fetch.close()
+}
+
 async function isAdapter({ withRobots }) {
   expect('withRobots', typeof withRobots, 'function')
+}
+
+function codeOf(call) {
+  try {
+    call()
+    return 'no error'
+  } catch (error) {
+    return reasonOf(error)
+  }
 }
 
 function reasonOf(error) {

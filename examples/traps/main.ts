@@ -1,7 +1,7 @@
 // Starts the sites with the traps, and reports how a crawler did.
 //
-//   node examples/traps                          waits for a crawler, and reports at Ctrl-C
-//   node examples/traps --run 'wget -r URL'      runs a crawler, and reports when it ends
+//   node examples/traps                                   waits for a crawler, and reports at Ctrl-C
+//   node examples/traps --run 'wget -q -r "$START_URL"'   runs a crawler, and reports when it ends
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { parseArgs } from 'node:util'

@@ -72,10 +72,10 @@ export interface Visit {
 const CLOSED = 'User-agent: *\nDisallow: /closed\n'
 const RFC = 'RFC 9309'
 const ROBOTS_LIMIT_BYTES = 500 * 1024
-/** A request this soon after a response may have been sent before it. */
-const UNDER_WAY_MS = 200
+/** A request this soon after a response may have been sent before it, on a busy machine. */
+const UNDER_WAY_MS = 500
 /** The part of a delay that may be missing: on a busy machine, the log may have one request late. */
-const TOLERANCE = 0.1
+const TOLERANCE = 0.2
 /** How many requests to an endless site are too many. */
 const ENDLESS = { calendar: 100, login: 20, sitemap: 20 }
 
@@ -286,7 +286,7 @@ export const traps: readonly Trap[] = [
     source: 'not in a standard; browsers have six connections to a host',
     robots: 'User-agent: *\nDisallow:\n',
     open: numbered(1, 12),
-    pages: ({ path }) => (path === '/' ? undefined : { body: links([]), afterMs: 300 }),
+    pages: ({ path }) => (path === '/' ? undefined : { body: links([]), afterMs: 600 }),
     fell: (log) => {
       const request = log.find(({ at }, i) => log.slice(0, i).filter(({ end }) => end > at).length >= 6)
       return request && { why: 'was the seventh request under way', request }
@@ -346,10 +346,9 @@ export const traps: readonly Trap[] = [
   },
 ]
 
-export type Result = 'passed' | 'fell' | 'missed' | 'not reached'
-
 export interface Judgement {
-  readonly result: Result
+  /** `missed`: it requested nothing wrong, but not all pages that it may fetch. */
+  readonly result: 'passed' | 'fell' | 'missed' | 'not reached'
   readonly why?: string
   readonly request?: Request
 }
@@ -397,15 +396,15 @@ function otherCase(token: string): string {
 }
 
 /**
- * Six pages, which lead to six more, and these to the last six. The second one that is requested
+ * Five pages, which lead to five more, and these to the last five. The second one that is requested
  * answers `refusal` at once, and the others take a moment. So a crawler that doesn't pause still
  * requests some when it has seen the refusal, whether it requests one at a time or all at once.
  */
 function threeGenerations({ path, log }: Visit, refusal: Answer): Answer {
-  if (path === '/') return links(numbered(1, 6))
+  if (path === '/') return links(numbered(1, 5))
   if (log.filter(isPage).length === 2) return refusal
   const n = Number(path.slice(6))
-  return { body: links(n <= 12 ? [`/page-${n + 6}`] : []), afterMs: 250 }
+  return { body: links(n <= 10 ? [`/page-${n + 5}`] : []), afterMs: 400 }
 }
 
 function pageInPause(log: readonly Request[], delayMs: number): Mistake | undefined {

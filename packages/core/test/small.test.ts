@@ -110,6 +110,7 @@ it.each([
   ['dialect', () => parseRobots('', { dialect: 'koster-1996' } as never)],
   ['dialect', () => parseRobots('', { dialect: core.dialects.rfc9309 } as never)],
   ['origin', () => parseRobots('', { origin: 'example.com' })],
+  ['origin', () => parseRobots('', { origin: 1 } as never)],
   ['productTokens', () => parseRobots('').check('/', undefined as never)],
   ['url', () => parseRobots('').check(undefined as never, 'a')],
 ] as const)('names %s in an OptionError', (option, call) => {

@@ -2,7 +2,14 @@
 
 export { isPolitelyError, OptionError } from '@politely/core'
 export { withoutCredentials } from '@politely/core/engine'
-export { BlockedAddressError, ClientClosedError, KeyvSetError, ReentryError, StoreClosedError } from './base/errors.ts'
+export {
+  BlockedAddressError,
+  ClientClosedError,
+  KeyvSetError,
+  ReentryError,
+  StoreClosedError,
+  UnsupportedRuntimeError,
+} from './base/errors.ts'
 export { RobotsClient } from './client/client.ts'
 export type { PageResponse } from './client/page-response.ts'
 export { registrableDomainOf } from './network/host-name.ts'

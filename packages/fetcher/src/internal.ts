@@ -31,16 +31,12 @@ export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base
 export type { CachedRules } from './cache/memory.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from './client/page-response.ts'
-export { decodersOf, isDecodedByFetch } from './fetch/body.ts'
-export { endsWithConnection, problemOfConnection } from './fetch/body-end.ts'
-export { type BodyCheck, type CodingWatch, UNSEEN_CODING, watchCoding } from './fetch/coded-body.ts'
-export { framingOf } from './fetch/request-observer.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { registerPoliteDispatcher, registerPoliteFetch } from './network/platform-fetch.ts'
 export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
 export { firstSpecialAddresses } from './network/public-address.ts'
-export { loadUndici } from './network/undici.ts'
+export { loadUndici, requireSockets } from './network/undici.ts'
 export { type ChooseDispatcher, dispatcherChooser } from './options/dispatchers.ts'
 export {
   CLIENT_OPTIONS,
@@ -50,4 +46,15 @@ export {
   registerPacingOptions,
 } from './options/options.ts'
 export { challengeOf, checkedSigner, withHeaders } from './options/request-signer.ts'
+export {
+  type BodyCheck,
+  type CodingWatch,
+  decodersOf,
+  endsWithConnection,
+  framingOf,
+  isDecodedByFetch,
+  problemOfConnection,
+  UNSEEN_CODING,
+  watchCoding,
+} from './received-bodies.ts'
 export { CACHE_HEADERS } from './report/reported-headers.ts'

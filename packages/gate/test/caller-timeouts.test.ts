@@ -46,8 +46,10 @@ async function crawl(
   const { retry, requestTimeoutMs, callerTimeouts = 'from-sending', ...ofGate } = options
   const { gate, site, advance, start } = await simulate({ 'a.test': '' }, { minDelayMs: 5_000, ...ofGate })
   const sent: [path: string, atMs: number][] = []
+  const signals: (AbortSignal | undefined)[] = []
   const send = (url: string, init?: { readonly signal?: AbortSignal }) => {
     const path = new URL(url).pathname
+    signals.push(init?.signal)
     sent.push([path, Date.now() - start])
     const given = replies[path] ?? { afterMs: 0 }
     const count = sent.filter(([one]) => one === path).length
@@ -73,7 +75,7 @@ async function crawl(
     politeFetch(site.at('a.test', path), { signal: controller.signal }).then(({ status }) => ended(status), ended)
     return controller
   }
-  return { call, ends, sent, advance, gate }
+  return { call, ends, sent, signals, advance, gate }
 }
 
 test('a timeout that fires during the wait ends the request as long after its sending', async () => {
@@ -130,6 +132,20 @@ test('a timeout under way counts as a failure of the site, as before', async () 
     expect([ends['/1']?.[0], gate.counters.circuitsOpened]).toEqual([1_000, 1])
     vi.useRealTimers()
   }
+})
+
+test.each([
+  ['the last attempt', {}, 2],
+  ['an attempt before it, if the gate refuses the last one', { budget: 1 }, 1],
+])('an abort still ends the body of the response that the call gets: of %s', async (_, options, sentCount) => {
+  const broken = { '/1': { afterMs: 100, status: 500 } }
+  const { call, ends, signals, advance } = await crawl({ ...options, retry: { attempts: 2 } }, broken)
+  const controller = call('/1')
+  await advance(20_000)
+  expect(ends['/1']?.[1]).toBe(500)
+  expect(signals.length).toBe(sentCount)
+  controller.abort('enough')
+  expect(signals.at(-1)?.reason).toBe('enough')
 })
 
 test('requestTimeoutMs and maxWaitMs hold as well', async () => {

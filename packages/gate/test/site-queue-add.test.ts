@@ -195,6 +195,22 @@ describe('the set of seen URLs', () => {
     )
   })
 
+  test('is begun by add, which does not read the source', async () => {
+    const simulation = await simulate({ 'a.test': '' })
+    let read = 0
+    function* source() {
+      read++
+      yield simulation.site.at('a.test', '/1')
+    }
+    const queue = siteQueue(source(), { gate: simulation.gate })
+    queue.add(simulation.site.at('a.test', '/2'))
+    await simulation.advance(1_000)
+    expect(read).toBe(0)
+    expect((await queue.next()).value?.url).toMatch(/2$/)
+    expect(read).toBe(1)
+    await queue.return?.()
+  })
+
   test('may be your own, without a limit', async () => {
     const { gate } = await simulate({})
     const seen = new Set(['https://a.test/1'])

@@ -48,11 +48,12 @@ export function parseRobots(source: Uint8Array | string | HasBytes, options: Par
   }
   const { dialect = 'rfc9309', origin } = options
   if (!Object.hasOwn(PARSING, dialect)) {
-    throw new OptionError('dialect', `${dialect} is not in @politely/core/match; write rfc9309 or google`)
+    throw new OptionError('dialect', `${String(dialect)} is not in @politely/core/match; write rfc9309 or google`)
   }
-  const ownOrigin = origin === undefined ? undefined : originOf(origin)
+  const originText = typeof origin === 'object' ? origin?.href : origin
+  const ownOrigin = typeof originText === 'string' ? originOf(originText) : undefined
   if (origin !== undefined && ownOrigin === undefined) {
-    throw new OptionError('origin', `${origin} is not an origin; write one such as https://example.com`)
+    throw new OptionError('origin', 'is not an origin; write one such as https://example.com')
   }
   return new SmallRobots(source, PARSING[dialect], ownOrigin)
 }

@@ -174,7 +174,7 @@ function groupsFor(selection: GroupSelection, groups: readonly WrittenGroup[]): 
   return kept
 }
 
-/** Returns the forms of a rule: none for an ignored one, two for the `Allow` of an index page. */
+/** Returns the forms of a rule: none for an ignored rule, two for the `Allow` of an index page. */
 function boundRules(rule: WrittenRule, group: WrittenGroup, parsing: ParsingRules): readonly BoundRule[] {
   const { allows, pattern } = rule
   if (pattern.length === 0 && parsing.emptyRules === 'nothing') return []
@@ -201,7 +201,7 @@ function normalBytes(form: ByteForms, bytes: Uint8Array): Uint8Array {
   return out.subarray(0, writeNormalForm(form, bytes, 0, bytes.length, out, 0))
 }
 
-/** The path to check, in normal form. The platform searches it, which bounds the time of a search. */
+/** The path to check, in normal form. The platform's `indexOf` searches it, which is fast for every piece. */
 class Path implements Searchable {
   readonly bytes: Uint8Array
   readonly start = 0

@@ -1,4 +1,5 @@
 // Collects the bytes of a body.
+import type { Body } from '@politely/core/engine'
 
 /**
  * A buffer that grows up to a limit. It copies what it is given: undici and zlib pass views of
@@ -44,3 +45,23 @@ export class ByteBuffer {
     return bytes
   }
 }
+
+/** Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer. */
+export function bodyOf(bytes: Buffer, maxBytes: number): Body {
+  const kept = bytes.subarray(0, maxBytes)
+  const truncated = bytes.length > maxBytes
+  // Converts only what is kept. A slice of a string would keep the whole string in memory.
+  return { bytes: kept.toString('latin1', 0, truncated ? endOfLines(kept) : kept.length), truncated }
+}
+
+/**
+ * Returns the offset after the last line end. Without one, returns the length, since the parser
+ * bounds the length of a line.
+ */
+function endOfLines(bytes: Buffer): number {
+  const last = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR))
+  return last === -1 ? bytes.length : last + 1
+}
+
+const LF = 0x0a
+const CR = 0x0d

@@ -132,3 +132,23 @@ function remedyFor(addresses: readonly string[]): string {
 
 /** A name may have any number of addresses, and an error message should be short. */
 const MAX_SHOWN_ADDRESSES = 4
+
+/**
+ * An option or a function needs sockets, DNS lookups or undici, and the program runs where the
+ * packages have none of these: in workerd or an edge runtime, or undici in Bun. Thrown when the
+ * option is checked or the function is called. docs/runtimes.md lists what runs where.
+ *
+ * Remedy: leave it out, or run the program on Node.
+ */
+export class UnsupportedRuntimeError extends PolitelyError {
+  override readonly name = 'UnsupportedRuntimeError'
+  readonly code = 'ERR_POLITELY_RUNTIME'
+  /** The name of the option or function. */
+  readonly feature: string
+
+  /** @param remedy What to write instead. */
+  constructor(feature: string, remedy: string) {
+    super(`${feature} is not supported in this runtime: it needs sockets, DNS lookups or undici; ${remedy}`)
+    this.feature = feature
+  }
+}

@@ -2,9 +2,11 @@
 import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { type Body, type Headers, headerOf, isText } from '@politely/core/engine'
-import { ByteBuffer } from '../base/byte-buffer.ts'
+import { ByteBuffer, bodyOf } from '../base/byte-buffer.ts'
 import { TransferError } from './failure.ts'
 import { createZstdDecoders } from './zstd.ts'
+
+export { bodyOf }
 
 /**
  * The codings that the client requests. It also decodes deflate and zstd, since some caches send
@@ -134,14 +136,6 @@ export async function readBody(
 export function hasOwnEnd(headers: Headers): boolean {
   if (headerOf(headers, 'content-length') === '0') return true
   return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
-}
-
-/** Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer. */
-export function bodyOf(bytes: Buffer, maxBytes: number): Body {
-  const kept = bytes.subarray(0, maxBytes)
-  const truncated = bytes.length > maxBytes
-  // Converts only what is kept. A slice of a string would keep the whole string in memory.
-  return { bytes: kept.toString('latin1', 0, truncated ? endOfLines(kept) : kept.length), truncated }
 }
 
 /**
@@ -284,15 +278,3 @@ function decodersFor(codings: readonly string[], maxPassedBytes: number): Transf
     return n === 0 ? decoders() : [new SizeLimit(maxPassedBytes), ...decoders()]
   })
 }
-
-/**
- * Returns the offset after the last line end. Without one, returns the length, since the parser
- * bounds the length of a line.
- */
-function endOfLines(bytes: Buffer): number {
-  const last = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR))
-  return last === -1 ? bytes.length : last + 1
-}
-
-const LF = 0x0a
-const CR = 0x0d

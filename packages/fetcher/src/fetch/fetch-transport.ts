@@ -1,26 +1,15 @@
 // Fetches robots.txt with the caller's fetch: Node's fetch, undici's fetch, or one that signs
 // requests. The fetch decodes bodies itself.
-import { Readable } from 'node:stream'
-import {
-  brotliDecompressSync,
-  constants,
-  type InputType,
-  inflateRawSync,
-  inflateSync,
-  type ZlibOptions,
-} from 'node:zlib'
 import {
   type Body,
   type Failure,
-  isText,
   type Reply,
   type Headers as ReplyHeaders,
   withoutCredentials,
 } from '@politely/core/engine'
-import { isCoded, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
-import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
+import { FetchObserver, readStream } from './fetched-body.ts'
 import {
   ACCEPT,
   BYPASS_CACHES,
@@ -42,7 +31,7 @@ export class FetchTransport implements RobotsTransport {
 
   async send({ url, conditions }: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const { policy, maxBodyBytes } = this.#settings
-    const observer = new RequestObserver(url, maxBodyBytes)
+    const observer = new FetchObserver(url, maxBodyBytes)
     let phase: 'request' | 'body' = 'request'
     try {
       const response = await this.#fetchResponse(url, conditions, deadline)
@@ -69,13 +58,13 @@ export class FetchTransport implements RobotsTransport {
       const missing = stream === null ? problemOfMissingBody(status, headers) : undefined
       if (missing !== undefined) return missing
       const body = stream === null ? EMPTY_BODY : await this.#readBody(stream, deadline)
-      const bodyProblem = await problemOfBody(body, headers, observer.withStatus(status), maxBodyBytes)
+      const bodyProblem = await observer.problemOfBody(body, status, headers, codingsOf(headers))
       return bodyProblem ?? { kind: 'response', status, headers, body }
     } catch (error) {
       const reply = replyOf(error, phase, deadline)
       // The error of some fetches only says that the body was "terminated".
       const isUnexplained = phase === 'body' && reply.kind === 'failure' && reply.reason === 'network'
-      return (isUnexplained ? truncationOf(observer.exchanges) : undefined) ?? withHintOfThrow(reply, error, phase)
+      return (isUnexplained ? observer.truncation : undefined) ?? withHintOfThrow(reply, error, phase)
     } finally {
       observer.stop()
     }
@@ -111,11 +100,8 @@ export class FetchTransport implements RobotsTransport {
   }
 
   async #readBody(stream: ReadableStream, deadline: Deadline): Promise<Body> {
-    // The signal is passed again, since a fetch may ignore it once the response has begun. It
-    // cancels the rest of the body.
-    const bytes = Readable.fromWeb(stream, { signal: deadline.signal })
     // A stream that the caller's code made may ignore the signal and never end.
-    return deadline.orBefore(readBody(bytes, {}, this.#settings.maxBodyBytes))
+    return deadline.orBefore(readStream(stream, this.#settings.maxBodyBytes, deadline.signal))
   }
 }
 
@@ -146,7 +132,7 @@ function isReadable(response: unknown): boolean {
 }
 
 /** Returns why a response cannot be the reply to a request for this URL, if so. */
-function problemOfHead(response: Response, url: string, observer: RequestObserver): Failure | undefined {
+function problemOfHead(response: Response, url: string, observer: FetchObserver): Failure | undefined {
   const { type, status, redirected, url: responseUrl } = response
   if (redirected || observer.wasRedirected(status)) {
     return failure(
@@ -175,25 +161,6 @@ function isSameUrl(one: string, other: string): boolean {
 }
 
 /**
- * Returns whether bytes are still coded. They are a whole stream, or the beginning of one that is
- * longer than the limit.
- */
-type IsCoded = (bytes: Buffer, isBeginning: boolean) => boolean
-
-/**
- * The codings that every fetch of undici and of Node 22 and later decodes, each with a check for
- * bytes that were not decoded.
- */
-const DECODED_CODINGS: Readonly<Record<string, IsCoded>> = {
-  gzip: isGzip,
-  'x-gzip': isGzip,
-  deflate: (bytes, isBeginning) =>
-    decodes(inflateSync, bytes, isBeginning && constants.Z_SYNC_FLUSH) ||
-    decodes(inflateRawSync, bytes, isBeginning && constants.Z_SYNC_FLUSH),
-  br: (bytes, isBeginning) => decodes(brotliDecompressSync, bytes, isBeginning && constants.BROTLI_OPERATION_FLUSH),
-}
-
-/**
  * Fewer than with the other transports: a fetch does not limit what its first decoder passes to the
  * second one, and its decoders continue after the request was aborted.
  */
@@ -207,7 +174,7 @@ const MAX_CODINGS = 1
 function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
   const content = String(headers['content-encoding'] ?? '')
   const transfer = String(headers['transfer-encoding'] ?? '')
-  const codings = codingsOf(content)
+  const codings = codingsOf(headers)
   if (codings.length > MAX_CODINGS || codings.includes('zstd')) {
     return failure('undecodable', `not every fetch decodes Content-Encoding ${JSON.stringify(content)}`)
   }
@@ -217,9 +184,11 @@ function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
   return undefined
 }
 
-/** Returns all members of the list, known or unknown; an empty list if the body is not coded. */
-function codingsOf(contentEncoding: string): readonly string[] {
-  const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
+/** Returns all members of Content-Encoding, known or unknown; an empty list if the body is not coded. */
+function codingsOf(headers: ReplyHeaders): readonly string[] {
+  const codings = String(headers['content-encoding'] ?? '')
+    .split(',')
+    .map((coding) => coding.trim().toLowerCase())
   return codings.length === 1 && (codings[0] === '' || codings[0] === 'identity') ? [] : codings
 }
 
@@ -232,85 +201,6 @@ function problemOfMissingBody(status: number, headers: ReplyHeaders): Failure | 
   if (length === '0' || (length === undefined && status !== 205)) return undefined
   const framing = length === undefined ? 'no Content-Length' : `Content-Length ${length}`
   return failure('unusable-transport', `the given fetch returned no body with status ${status} and ${framing}`)
-}
-
-/** Returns why a body that was read to its end or to the limit cannot be used, if so. */
-async function problemOfBody(
-  { bytes, truncated: isAtLimit }: Body,
-  headers: ReplyHeaders,
-  exchanges: readonly Exchange[],
-  maxBodyBytes: number,
-): Promise<Failure | undefined> {
-  const codings = codingsOf(String(headers['content-encoding'] ?? ''))
-  if (!isAtLimit) {
-    const truncation = truncationOf(exchanges)
-    if (truncation !== undefined) return truncation
-    const length = Number(headers['content-length'] ?? 0)
-    if (codings.length === 0 && bytes.length < length) {
-      return failure('truncated', `${bytes.length} bytes of a body with Content-Length ${length}`)
-    }
-    if (bytes.length === 0 && exchanges.some(hasText)) return DROPPED_BODY
-    const coded = exchanges.find((exchange) => isEnded(exchange) && isCoded(exchange.headers))
-    const problem = coded && (await problemOfCoding(coded, maxBodyBytes))
-    if (problem !== undefined) return problem
-  }
-  const [coding] = codings // `problemOfCodings` accepts one
-  if (coding === undefined) return undefined
-  const isStillCoded = Object.hasOwn(DECODED_CODINGS, coding)
-    ? DECODED_CODINGS[coding]?.(Buffer.from(bytes, 'latin1'), isAtLimit)
-    : !isText(bytes) // no fetch decodes an unknown coding, such as `utf-8`
-  return isStillCoded
-    ? failure(
-        'undecodable',
-        `the given fetch returned Content-Encoding ${JSON.stringify(coding)} and a body that is still coded`,
-      )
-    : undefined
-}
-
-/** Returns whether the site sent a body that is longer than a byte order mark. */
-function hasText(exchange: Exchange): boolean {
-  return isEnded(exchange) && !isCoded(exchange.headers) && exchange.size > 3
-}
-
-/**
- * Returns whether the site ended the body. A body whose end was not seen counts as ended: the fetch
- * took it for complete, and the pages that it fetches are taken as they are too.
- */
-function isEnded({ end }: Exchange): boolean {
-  return end === 'complete' || end === 'unseen'
-}
-
-const DROPPED_BODY = failure(
-  'unusable-transport',
-  'the given fetch did not return the body that was received; remove interceptors that drop it, such as `interceptors.dump()`',
-)
-
-/** Detects gzip by its magic number, which no text begins with. RFC 1952 §2.3.1. */
-function isGzip(bytes: Buffer): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b
-}
-
-/** How many bytes are decoded to detect a coding. */
-const MAX_OUTPUT_BYTES = 2 ** 22
-
-/**
- * Returns whether all the bytes are one stream of a coding. Only a very short text could be one by
- * chance.
- * @param finishFlush The flush value that makes the decoder accept the beginning of a stream;
- * `false` for a whole stream.
- */
-function decodes(
-  decode: (bytes: InputType, options: ZlibOptions) => unknown,
-  bytes: Buffer,
-  finishFlush: number | false,
-): boolean {
-  const options = { info: true, maxOutputLength: MAX_OUTPUT_BYTES, ...(finishFlush !== false && { finishFlush }) }
-  try {
-    const { engine } = decode(bytes, options) as { readonly engine: { readonly bytesWritten: number } }
-    return engine.bytesWritten === bytes.length
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-  }
 }
 
 /** Cancels a body that is not needed. An error of the cancellation does not matter. */

@@ -3,15 +3,12 @@
 import { type Failure, failuresThatAre, type Reply, type RobotsRequest } from '@politely/core/engine'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
 import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
-import { CallersConnections } from './callers-connections.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
 import { FetchTransport } from './fetch-transport.ts'
-import { FtpTransport } from './ftp-transport.ts'
-import { OwnConnections } from './own-connections.ts'
 import type { OwnRequests } from './own-requests.ts'
-import type { RobotsTransport, TransportSettings } from './robots-transport.ts'
-import { UndiciTransport } from './undici-transport.ts'
+import type { TransportSettings } from './robots-transport.ts'
+import { HAS_OWN_CONNECTIONS, LOOKED_UP, SocketTransports } from './sockets/socket-transports.ts'
 
 export interface TransportOptions extends TransportSettings {
   readonly guard: NetworkGuard
@@ -24,19 +21,15 @@ export class Transport {
   readonly #guard: NetworkGuard
   readonly #way: RobotsWay
   readonly #ownRequests: OwnRequests
-  readonly #ftp: RobotsTransport
-  readonly #ownConnections: OwnConnections
-  readonly #own: RobotsTransport
+  readonly #sockets: SocketTransports
 
   constructor(options: TransportOptions, ownRequests: OwnRequests) {
-    const { guard, way, timeoutMs } = options
+    const { guard, way } = options
     this.#options = options
     this.#guard = guard
     this.#way = way
     this.#ownRequests = ownRequests
-    this.#ownConnections = new OwnConnections(guard, timeoutMs)
-    this.#own = new UndiciTransport(options, this.#ownConnections)
-    this.#ftp = new FtpTransport(options, guard)
+    this.#sockets = new SocketTransports(options, guard)
   }
 
   /**
@@ -45,7 +38,7 @@ export class Transport {
    */
   viaOf(url?: string): RobotsVia {
     const { via } = url === undefined ? this.#way : this.#way.current(url)
-    return via === 'own' && IS_BUN ? 'global-fetch' : via
+    return via === 'own' && !HAS_OWN_CONNECTIONS ? 'global-fetch' : via
   }
 
   /**
@@ -72,7 +65,7 @@ export class Transport {
 
   /** Closes the client's own connections. The caller closes its dispatcher. */
   async close(): Promise<void> {
-    await this.#ownConnections.close()
+    await this.#sockets.close()
   }
 
   /** Returns what to write if another way might have worked. */
@@ -86,9 +79,9 @@ export class Transport {
   }
 
   async #sendByOwn({ url, conditions }: RobotsRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
-    if (url.startsWith('ftp:')) return this.#ftp.send({ url, conditions, reach }, deadline)
-    if (!IS_BUN) return this.#own.send({ url, conditions, reach }, deadline)
-    const refusal = await this.#refusalBeforehand(url, reach, 'always', deadline)
+    if (url.startsWith('ftp:')) return this.#sockets.ftp.send({ url, conditions, reach }, deadline)
+    if (HAS_OWN_CONNECTIONS) return this.#sockets.own.send({ url, conditions, reach }, deadline)
+    const refusal = await this.#refusalBeforehand(url, reach, LOOKED_UP, deadline)
     return refusal ?? new FetchTransport(this.#options, globalThis.fetch).send({ url, conditions, reach }, deadline)
   }
 
@@ -102,9 +95,7 @@ export class Transport {
     const refusal = await this.#refusalBeforehand(url, reach, 'if-lookup-given', deadline)
     if (refusal !== undefined) return refusal
     const transport =
-      way.via === 'dispatcher'
-        ? new UndiciTransport(this.#options, new CallersConnections(way.dispatcher, this.#options))
-        : new FetchTransport(this.#options, way.fetch)
+      way.via === 'dispatcher' ? this.#sockets.through(way.dispatcher) : new FetchTransport(this.#options, way.fetch)
     return transport.send({ url, conditions, reach }, deadline)
   }
 
@@ -125,12 +116,6 @@ export class Transport {
 }
 
 const ANOTHER_WAY = failuresThatAre('another-way')
-
-/**
- * Bun replaces undici by its own module, without Client and connector. There, the client uses the
- * platform's fetch.
- */
-const IS_BUN = process.versions.bun !== undefined
 
 /**
  * A caller that sends everything through a proxy must not get a direct connection, least of all

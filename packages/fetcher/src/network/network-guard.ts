@@ -8,7 +8,7 @@ import { assertOptions, callable, oneOf } from '../base/option-checks.ts'
 import { isPublicName } from './host-name.ts'
 import { boundedLookup } from './lookup.ts'
 import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
-import { loadUndici } from './undici.ts'
+import { loadUndici, warnOfUrlGuard } from './undici.ts'
 
 /**
  * `guarded` (the default): a public host must lead to a public address, and so must every redirect
@@ -68,6 +68,7 @@ export class NetworkGuard {
     })
     const { network = 'guarded', allowAddresses = [], lookup, closing } = options
     this.#network = oneOf('network', network, ['guarded', 'public-only', 'any'])
+    if (network === 'public-only' && lookup === undefined) warnOfUrlGuard()
     this.#allowed = addressBlocksOf('allowAddresses', allowAddresses)
     this.#lookup = boundedLookup(callable('lookup', lookup, 'a function like dns.lookup'), closing)
     this.#hasOwnLookup = lookup !== undefined

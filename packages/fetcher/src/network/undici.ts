@@ -9,6 +9,19 @@ export function loadUndici(): Promise<typeof Undici> {
   return loading
 }
 
+/**
+ * Throws in a runtime without sockets; see edge/undici.ts.
+ * @param _feature The option or function that needs them.
+ * @param _remedy What to write instead.
+ */
+export function requireSockets(_feature: string, _remedy: string): void {}
+
+/** Warns of a guard that sees no addresses; see edge/undici.ts. */
+export function warnOfUrlGuard(): void {}
+
+/** How to keep requests for robots.txt on connections of the client's own. */
+export const OWN_WAY_HINT = " (robotsVia: 'own' prevents this)"
+
 /** The key of the global dispatcher of undici 6 and 7, and of the built-in fetch of Node 22 and 24. */
 const LEGACY_DISPATCHER: unique symbol = Symbol.for('undici.globalDispatcher.1')
 

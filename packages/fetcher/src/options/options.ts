@@ -15,6 +15,7 @@ import {
 import { MAX_TIMEOUT_MS } from '../base/timeout.ts'
 import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
 import { RobotsWay } from '../network/robots-way.ts'
+import { requireSockets } from '../network/undici.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
 import { type AnyDispatcher, type DispatcherByOrigin, dispatcherChooser } from './dispatchers.ts'
@@ -368,6 +369,8 @@ function wayOf({ robotsVia: given, fetch, dispatcher }: RobotsClientOptions): Ro
       `cannot be combined with ${other}, which is a way of its own; leave one of them out`,
     )
   }
+  if (dispatcher !== undefined) requireSockets('dispatcher', 'write fetch: your fetch, or leave it out')
+  if (robotsVia === 'own') requireSockets("robotsVia: 'own'", 'leave it out')
   return new RobotsWay({
     robotsVia,
     choose: dispatcherChooser(dispatcher),

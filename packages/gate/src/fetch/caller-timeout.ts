@@ -64,10 +64,11 @@ export class CallerTimeout {
 
   /** The caller gets a response. Nothing shows when its body has been read. */
   returned({ body }: { readonly body: object | null }): void {
-    // A response from a cache has used no connection.
-    if (body === null || !this.#clock.isRunning) this.end()
+    if (body === null || !this.#clock.hasRun)
+      this.end() // a stored response is complete
     else {
       this.#clock.keepsAlive = false
+      this.#clock.start() // the response may be of an attempt before the last one
       unreachable.register(body, this)
     }
   }

@@ -44,13 +44,14 @@ export async function fetchPage(
   }
   const { url, request } = read
   const init = fetchInit(given)
-  warnOfMisplaced(init, polite.send === (globalThis.fetch as unknown))
+  const { send } = polite // workerd's fetch must not be called as a method
+  warnOfMisplaced(init, send === (globalThis.fetch as unknown))
   port.activity.begin() // `drain` waits between two redirect hops, too
   let page: PageRequest | undefined
   let copy: globalThis.Request | undefined
   try {
     // The RobotsClient may use this fetch for robots.txt, which needs no permit.
-    if (read.kind === 'local' || client.isOwnRequest(url)) return await polite.send(request ?? url, init)
+    if (read.kind === 'local' || client.isOwnRequest(url)) return await send(request ?? url, init)
     const mode = init.redirect ?? request?.redirect ?? 'follow'
     page = firstPage(polite, read, init, mode)
     // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.

@@ -121,7 +121,7 @@ class PageExchange extends Exchange {
   /** Sends one request with a permit, and releases the permit however the request ends. */
   async #sendOnce(onEntered: (() => Promise<void>) | undefined): Promise<FetchResponse> {
     const { polite, url, signal, redirectedFrom, timeout } = this.#page
-    const { timeoutMs, cache } = polite
+    const { timeoutMs, cache, send } = polite // workerd's fetch must not be called as a method
     timeout?.stop()
     const entering = this.enter()
     const permit = isPromise(entering) ? await entering : entering
@@ -133,7 +133,7 @@ class PageExchange extends Exchange {
       timeout?.start()
       if (timeoutMs !== undefined) limit = new TimeLimit(url, timeoutMs, signal)
       const init = limit === undefined ? signed : { ...signed, signal: limit.signal }
-      const response = await this.run(() => polite.send(this.#input, init))
+      const response = await this.run(() => send(this.#input, init))
       limit?.responded(response, hasUntilHeaders(init))
       assertResponse(response)
       const report = polite.isRateLimited === undefined ? response : await this.#judged(response, polite.isRateLimited)

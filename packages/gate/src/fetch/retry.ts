@@ -98,7 +98,7 @@ export async function withRetries<R extends AnyResponse>(
       last = next
     }
     if (!isWorthRepeating(retry, last, signal)) return
-    onPause()
+    if (number < retry.attempts) onPause()
     throw new AttemptFailure()
   }
   try {

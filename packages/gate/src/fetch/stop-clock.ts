@@ -24,6 +24,11 @@ export class StopClock {
     this.#onLimit = onLimit
   }
 
+  /** Whether it was ever started. */
+  get hasRun(): boolean {
+    return this.isRunning || this.#ranMs > 0
+  }
+
   get isRunning(): boolean {
     return this.#startedAt !== undefined
   }

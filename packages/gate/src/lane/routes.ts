@@ -7,7 +7,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { escapeControls, OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
 import { registrableDomainOf, withoutCredentials } from '@politely/fetcher'
-import { boundedLookup, describeValue, LRUCache, onAbort, siteOf } from '@politely/fetcher/internal'
+import { boundedLookup, describeValue, LRUCache, onAbort, requireSockets, siteOf } from '@politely/fetcher/internal'
 import type { Pacing } from '../options/pacing.ts'
 import { MAX_CACHED_ORIGINS, type SitePacing } from '../options/site-pacing.ts'
 import { isPromise } from '../pace/is-promise.ts'
@@ -51,6 +51,8 @@ export class Routes {
     this.#sitePacingOf = sitePacingOf
     const limitsAddresses = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
     const needsAddress = paceBy === 'address' || limitsAddresses
+    if (needsAddress && lookup === undefined)
+      requireSockets('a pace by address', 'give the option lookup, or leave it out')
     this.#addressOf = needsAddress ? byAddress(boundedLookup(lookup, closing), closing) : undefined
     this.#routes = new LRUCache({
       max: MAX_CACHED_ORIGINS,

@@ -62,7 +62,7 @@ export interface SiteQueueOptions<T extends SiteQueueInput = string> {
   readonly spill?: SiteQueueSpill<T> | undefined
   /**
    * With `add`: how many different URLs the queue remembers, so that it yields each of them once. A
-   * further one is an error. Default 1,000,000, which takes about 130 MB.
+   * further one is an error. Default 1,000,000: about 130 MB.
    */
   readonly maxSeen?: number | undefined
   /**
@@ -234,6 +234,8 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
   readonly #doneWatch: DoneWatch
   /** Aborted at the end. */
   readonly #ending = new AbortController()
+  /** Whether a consumer has asked for a URL. Before that, the source is not read. */
+  #hasBegun = false
   /** Whether no URL was yielded, and the first ones may still be added. */
   #isNew = true
   /** Whether it has ended because all URLs were done. */
@@ -287,6 +289,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     if (this.#ending.signal.aborted) return Promise.resolve(OVER)
     const consumer: Consumer<T> = Promise.withResolvers<Result<T>>()
     consumer.loop = loop
+    this.#hasBegun = true
     this.#consumers.add(consumer)
     this.#advance()
     return consumer.promise
@@ -357,7 +360,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
 
   /** Does whatever can be done now. While a consumer waits, and no site is ready, a timer keeps the process alive. */
   #advance(): void {
-    if (this.#isOver) return
+    if (this.#isOver || !this.#hasBegun) return
     this.#urls.read()
     this.#sites.resume()
     while (this.#mayEnter) void this.#enter(this.#sites.ready.first as Site<T>)

@@ -13,11 +13,11 @@
 // the reply is settled when the decoders have ended.
 import type { Failure, Headers, Reply } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
-import { ByteBuffer } from '../base/byte-buffer.ts'
-import { bodyOf, CodedBody, isCoded, readBody } from './body.ts'
-import type { Deadline } from './deadline.ts'
-import { failure, replyOf } from './failure.ts'
-import { isBodyWanted, type TransportSettings } from './robots-transport.ts'
+import { ByteBuffer, bodyOf } from '../../base/byte-buffer.ts'
+import { CodedBody, isCoded, readBody } from '../body.ts'
+import type { Deadline } from '../deadline.ts'
+import { failure, replyOf } from '../failure.ts'
+import { isBodyWanted, type TransportSettings } from '../robots-transport.ts'
 import { type Connection, FOLLOWS_REDIRECTS, NOT_NEEDED } from './undici-connection.ts'
 
 /**

@@ -7,16 +7,16 @@
 //   open ──> dispatch ──> head 200 ──> chunks up to the limit ──> reply, body cut ──> close
 import type { Reply } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
-import { ACCEPT_ENCODING, maxReceivedBytes } from './body.ts'
-import type { Deadline } from './deadline.ts'
-import { replyOf } from './failure.ts'
+import { ACCEPT_ENCODING, maxReceivedBytes } from '../body.ts'
+import type { Deadline } from '../deadline.ts'
+import { replyOf } from '../failure.ts'
 import {
   ACCEPT,
   CACHE_HEADERS,
   type RobotsRequest,
   type RobotsTransport,
   type TransportSettings,
-} from './robots-transport.ts'
+} from '../robots-transport.ts'
 import type { Connections } from './undici-connection.ts'
 import { ResponseHandler } from './undici-response.ts'
 

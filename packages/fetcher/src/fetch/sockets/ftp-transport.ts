@@ -4,17 +4,17 @@ import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { Body, Failure, Reply } from '@politely/core/engine'
 import type * as BasicFtp from 'basic-ftp'
-import { messageOf } from '../base/message-of.ts'
-import { bareHost, type NetworkGuard, type Reach } from '../network/network-guard.ts'
-import { readBody } from './body.ts'
-import type { Deadline } from './deadline.ts'
-import { failure, failureOf, TransferError } from './failure.ts'
+import { messageOf } from '../../base/message-of.ts'
+import { bareHost, type NetworkGuard, type Reach } from '../../network/network-guard.ts'
+import { readBody } from '../body.ts'
+import type { Deadline } from '../deadline.ts'
+import { failure, failureOf, TransferError } from '../failure.ts'
 import {
   MAX_HEADER_BYTES,
   type RobotsRequest,
   type RobotsTransport,
   type TransportSettings,
-} from './robots-transport.ts'
+} from '../robots-transport.ts'
 
 const DEFAULT_PORT = 21
 

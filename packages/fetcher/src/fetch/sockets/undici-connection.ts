@@ -7,8 +7,8 @@
 // the connection was reset.
 import type { Failure, Headers } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
-import type { Reach } from '../network/network-guard.ts'
-import { failure } from './failure.ts'
+import type { Reach } from '../../network/network-guard.ts'
+import { failure } from '../failure.ts'
 
 /** The connection of one request, and what it shows about the response. */
 export interface Connection {

@@ -9,11 +9,11 @@
 import type { Socket } from 'node:net'
 import type { Failure } from '@politely/core/engine'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { connectorsOf, type GuardedConnectors, type NetworkGuard, type Reach } from '../network/network-guard.ts'
-import { loadUndici } from '../network/undici.ts'
-import { endsWithConnection, problemOfConnection, TlsCarrier } from './body-end.ts'
-import { failure } from './failure.ts'
-import { MAX_HEADER_BYTES } from './robots-transport.ts'
+import { connectorsOf, type GuardedConnectors, type NetworkGuard, type Reach } from '../../network/network-guard.ts'
+import { loadUndici } from '../../network/undici.ts'
+import { endsWithConnection, problemOfConnection, TlsCarrier } from '../body-end.ts'
+import { failure } from '../failure.ts'
+import { MAX_HEADER_BYTES } from '../robots-transport.ts'
 import { type Connection, type Connections, NOT_NEEDED, type ReceivedBody } from './undici-connection.ts'
 
 /**

@@ -8,11 +8,11 @@
 // reply is the failure `unusable-transport`.
 import { type Failure, headerOf } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
-import { isCoded } from './body.ts'
-import { isChunked, UNSEEN_END } from './body-end.ts'
-import { failure } from './failure.ts'
-import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
-import { BYPASS_CACHES, type TransportSettings } from './robots-transport.ts'
+import { isCoded } from '../body.ts'
+import { isChunked, UNSEEN_END } from '../body-end.ts'
+import { failure } from '../failure.ts'
+import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from '../request-observer.ts'
+import { BYPASS_CACHES, type TransportSettings } from '../robots-transport.ts'
 import { type Connection, type Connections, FOLLOWS_REDIRECTS, type ReceivedBody } from './undici-connection.ts'
 
 /**

@@ -1,0 +1,41 @@
+// The transports that need sockets or undici. Runtimes without them get edge/socket-transports.ts.
+import type { Dispatcher } from 'undici'
+import type { NetworkGuard } from '../../network/network-guard.ts'
+import type { RobotsTransport, TransportSettings } from '../robots-transport.ts'
+import { CallersConnections } from './callers-connections.ts'
+import { FtpTransport } from './ftp-transport.ts'
+import { OwnConnections } from './own-connections.ts'
+import { UndiciTransport } from './undici-transport.ts'
+
+/**
+ * Whether the client can make connections of its own. Bun replaces undici by its own module, without
+ * Client and connector. There, the client uses the platform's fetch.
+ */
+export const HAS_OWN_CONNECTIONS: boolean = process.versions.bun === undefined
+
+/** Which names the guard looks up before a request of the platform's fetch. */
+export const LOOKED_UP: 'if-lookup-given' | 'always' = 'always'
+
+export class SocketTransports {
+  readonly own: RobotsTransport
+  readonly ftp: RobotsTransport
+  readonly #settings: TransportSettings
+  readonly #ownConnections: OwnConnections
+
+  constructor(settings: TransportSettings, guard: NetworkGuard) {
+    this.#settings = settings
+    this.#ownConnections = new OwnConnections(guard, settings.timeoutMs)
+    this.own = new UndiciTransport(settings, this.#ownConnections)
+    this.ftp = new FtpTransport(settings, guard)
+  }
+
+  /** Returns the transport through the caller's dispatcher. */
+  through(dispatcher: Dispatcher): RobotsTransport {
+    return new UndiciTransport(this.#settings, new CallersConnections(dispatcher, this.#settings))
+  }
+
+  /** Closes the client's own connections. */
+  async close(): Promise<void> {
+    await this.#ownConnections.close()
+  }
+}

@@ -1,0 +1,34 @@
+// Globals of Node in bundles for runtimes that may lack them. bundle-edge.mjs imports them where they
+// are used. A timer there may be a number, without `unref`.
+
+const { process: host, setTimeout: start, clearTimeout: stop } = globalThis
+
+class Timer {
+  constructor(id) {
+    this.id = id
+  }
+
+  unref() {
+    return this
+  }
+}
+
+export const setTimeout = (...args) => {
+  const timer = start(...args)
+  return typeof timer === 'object' ? timer : new Timer(timer)
+}
+
+export const clearTimeout = (timer) => stop(timer instanceof Timer ? timer.id : timer)
+
+export const setImmediate = globalThis.setImmediate ?? ((listener) => start(listener, 0))
+
+export const process = {
+  env: host?.env ?? {},
+  versions: host?.versions ?? {},
+  on: (...args) => host?.on?.(...args),
+  off: (...args) => host?.off?.(...args),
+  emitWarning(text, options) {
+    if (host?.emitWarning) host.emitWarning(text, options)
+    else console.warn(`[${options.code}] ${text}`)
+  },
+}
