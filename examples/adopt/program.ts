@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page, Web } from './web.ts'
 
-/** What became of a page: the program's user got it, or is told of a refusal, or sees a failure or nothing. */
+/** What a program's user sees of a page: the page, a refusal, or a failure. */
 export type Result = 'page' | 'refused' | 'failed'
 
 export interface Check {
@@ -14,7 +14,7 @@ export interface Check {
 export interface Program {
   /** What npm installs, such as `linkinator@8`. */
   readonly installs: readonly string[]
-  /** Our packages that the patch imports, with those that they depend on. */
+  /** Our packages that the patch imports. */
   readonly ours: readonly string[]
   /** The folder of the program below the folder of the installation, or what to take from a checkout. */
   readonly files: string | { readonly repository: string; readonly paths: readonly string[] }
@@ -71,7 +71,7 @@ export class Copy {
   }
 }
 
-/** Counts the lines that one text has and the other one does not have. */
+/** Counts the lines that are only in the first text. */
 function extraLines(lines: readonly string[], others: readonly string[]): number {
   const left = new Map<string, number>()
   for (const line of others) left.set(line, (left.get(line) ?? 0) + 1)

@@ -23,8 +23,7 @@ export const browsertrix: Program = {
   fetchesPages: false,
   versions: {
     'as it is': () => {},
-    'with a RobotsClient': (copy) => useClient(copy, ''),
-    'and its proxies': (copy) => useClient(copy, ', dispatcher: (origin) => getProxyDispatcher(origin, false, false)'),
+    'with a RobotsClient': useClient,
   },
   async crawl(copy, web) {
     for (const [name, code] of Object.entries(STAND_INS)) writeFileSync(copy.path(`src/util/${name}.js`), code)
@@ -46,7 +45,7 @@ export const browsertrix: Program = {
   },
 }
 
-function useClient(copy: Copy, options: string): void {
+function useClient(copy: Copy): void {
   copy.edit(
     FILE,
     'import robotsParser, { Robot } from "robots-parser";',
@@ -60,7 +59,7 @@ function useClient(copy: Copy, options: string): void {
     FILE,
     '  const robots = await',
     'async function fetchAndParseRobots',
-    `  client ??= new RobotsClient({ userAgent: robotsAgent${options} });
+    `  client ??= new RobotsClient({ userAgent: robotsAgent, dispatcher: (origin) => getProxyDispatcher(origin, false, false) });
   return !(await client.check(url)).allowed;
 }
 `,

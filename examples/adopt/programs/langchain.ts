@@ -21,6 +21,7 @@ export const langchain: Program = {
   async crawl(copy, web) {
     resolveLocalNames()
     const { RecursiveUrlLoader } = await import(pathToFileURL(copy.path(FILE)).href)
+    // jsdom blocks the timers: on a busy machine the unpatched loader loses pages too.
     const documents = await new RecursiveUrlLoader(web.index, { timeout: 3_000 }).load()
     const loaded = new Set(documents.map(({ metadata }: { metadata: { source: string } }) => metadata.source))
     const site = web.pages.filter(({ isOnSite }) => isOnSite)

@@ -1,4 +1,4 @@
-// unlighthouse chooses the pages to scan with a parser of its own. The patch gives it ours. Its
+// unlighthouse chooses the pages to scan with its own parser for robots.txt. The patch replaces it. Its
 // functions for routes run here, without Lighthouse, which needs Chrome.
 import { appendFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
