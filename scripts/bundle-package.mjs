@@ -75,8 +75,6 @@ const LAZY_LIBRARIES = ['tldts']
 const LAZY = 'lazy:'
 /** The chunk that they are in. */
 const LIBRARIES = 'libraries'
-/** Libraries that are imported when they are needed, so each has its own chunk. */
-const IMPORTED_LATER = /\/node_modules\/(p-retry|is-network-error)\//
 const require = createRequire(resolve('package.json'))
 const lazyLibraries = {
   name: 'lazy-libraries',
@@ -101,12 +99,7 @@ const options = {
   output: {
     dir: COMPILED,
     codeSplitting: {
-      groups: [
-        {
-          name: LIBRARIES,
-          test: (id) => id.startsWith(LAZY) || (id.includes('/node_modules/') && !IMPORTED_LATER.test(id)),
-        },
-      ],
+      groups: [{ name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') }],
     },
     comments: { annotation: true, jsdoc: false, legal: false },
     minifyInternalExports: false,
@@ -144,7 +137,11 @@ async function bundle(targets, { plugin, inject = {}, hasTwin = () => false } = 
 
 for (const { name, fileName, code, isEntry } of output)
   write(join(COMPILED, fileName), `${isEntry ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`)
-for (const { name, fileName, code } of edgeOutput) write(join(EDGE, fileName), smallOf(name, fileName, code))
+// Bundlers minify these for deployment, so here only the names are kept, for stack traces.
+for (const { fileName, code } of edgeOutput) {
+  const withNames = { module: true, compress: false, mangle: false, codegen: { removeWhitespace: true } }
+  write(join(EDGE, fileName), inAscii(minifySync(fileName, code, withNames).code))
+}
 
 function smallOf(name, fileName, code) {
   return inAscii(name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code)

@@ -101,7 +101,7 @@ const FOLDERS = {
 }
 
 /** The packages whose bundle contains libraries: see scripts/bundle-package.mjs. */
-const BUNDLED = new Set(['cli', 'core', 'fetcher', 'gate'])
+const BUNDLED = new Set(['cli', 'core', 'fetcher'])
 
 /** The folder of core, behind an entry of its own, that may use libraries. */
 const WITH_DEPENDENCIES = 'usage'

@@ -39,9 +39,8 @@ const MANIFEST_KEYS = [
 /** The largest package is `politely`, with its command and its guides. */
 const MAX_UNPACKED_BYTES = 1_600_000
 
-/** What `npm install politely` takes on a disk, with all that it depends on: 7.5 MB. */
-const MAX_INSTALLED_BYTES = 7.5 * 2 ** 20
-const BLOCK_BYTES = 4096
+/** The size of all files of `npm install politely`, with all that it depends on. */
+const MAX_INSTALLED_BYTES = 7_500_000
 
 /** What `parseRobots` of an entry adds to a web page, bundled by esbuild and compressed with gzip. */
 const MAX_BUNDLE_BYTES = { '@politely/core': 17_300, '@politely/core/match': 7_600 }
@@ -103,7 +102,7 @@ function checkContents({ folder: from, published, paths }) {
   }
 }
 
-/** Returns what a package and its dependencies take on a disk, in whole blocks. */
+/** Returns the size of the files of a package and its dependencies. */
 function installedBytes(name, importer, seen = new Set()) {
   const manifest = realpathSync(findPackageJSON(name, importer))
   if (seen.has(manifest)) return 0
@@ -111,12 +110,9 @@ function installedBytes(name, importer, seen = new Set()) {
   const files = globSync('**', { cwd: dirname(manifest), exclude: ['node_modules'], withFileTypes: true })
   const own = files
     .filter((file) => file.isFile())
-    .reduce((sum, file) => sum + Math.ceil(statSync(join(file.parentPath, file.name)).size / BLOCK_BYTES), 0)
+    .reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
   const { dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8'))
-  return Object.keys(dependencies).reduce(
-    (sum, dependency) => sum + installedBytes(dependency, manifest, seen),
-    own * BLOCK_BYTES,
-  )
+  return Object.keys(dependencies).reduce((sum, dependency) => sum + installedBytes(dependency, manifest, seen), own)
 }
 
 async function checkBundles(app) {
