@@ -8,9 +8,14 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Column, measure, tableOf } from './measure.ts'
 import { Copy, type Program } from './program.ts'
+import { browsertrix } from './programs/browsertrix.ts'
+import { firecrawl } from './programs/firecrawl.ts'
+import { langchain } from './programs/langchain.ts'
+import { linkinator } from './programs/linkinator.ts'
+import { unlighthouse } from './programs/unlighthouse.ts'
 
-const PROGRAMS = ['linkinator', 'unlighthouse', 'firecrawl', 'browsertrix', 'langchain']
-const USAGE = `usage: npm run example -- examples/adopt ${PROGRAMS.join('|')} [options]
+const PROGRAMS: Readonly<Record<string, Program>> = { linkinator, unlighthouse, firecrawl, browsertrix, langchain }
+const USAGE = `usage: npm run example -- examples/adopt ${Object.keys(PROGRAMS).join('|')} [options]
 
   --packages=DIR  tarballs of our packages, of \`npm run pack -- DIR\`; without it, npm installs the published ones
   --checkout=DIR  a clone of the program; without it, git clones firecrawl or browsertrix-crawler
@@ -21,14 +26,14 @@ const { values, positionals } = parseArgs({
   options: { packages: { type: 'string' }, checkout: { type: 'string' }, folder: { type: 'string' } },
 })
 const [name = ''] = positionals
-if (PROGRAMS.includes(name)) await main(name)
+const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined
+if (program) await main(name, program)
 else {
   console.error(USAGE)
   process.exitCode = 2
 }
 
-async function main(name: string): Promise<void> {
-  const program: Program = (await import(`./programs/${name}.ts`))[name]
+async function main(name: string, program: Program): Promise<void> {
   const folder = resolve(values.folder ?? mkdtempSync(join(tmpdir(), 'adopt-')))
   mkdirSync(folder, { recursive: true })
   try {
