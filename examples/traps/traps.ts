@@ -38,7 +38,7 @@ export interface Request {
   pausedUntil?: number
 }
 
-export interface Mistake {
+interface Mistake {
   readonly why: string
   readonly request: Request
 }
@@ -56,7 +56,7 @@ export type Answer =
     }
 
 /** What an answer may depend on. */
-export interface Visit {
+interface Visit {
   readonly path: string
   /** The requests to this site before this one. */
   readonly log: readonly Request[]

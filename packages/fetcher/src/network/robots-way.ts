@@ -36,7 +36,7 @@ import { isProxyExcluded, proxyVariableFor } from './proxy-variables.ts'
 export type RobotsVia = 'own' | 'dispatcher' | 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'
 
 /** The values of the option `robotsVia`. */
-export type RobotsViaOption = 'auto' | 'own' | 'pages'
+type RobotsViaOption = 'auto' | 'own' | 'pages'
 
 export type Way =
   | { readonly via: 'own' }
