@@ -217,7 +217,7 @@ async function bundle(file, platform) {
   const out = file.replace(/\.mjs$/, `.${platform}.bundle.mjs`)
   // The programs of other packages import these, which need modules of Node.
   const args = ['--bundle', '--format=esm', `--platform=${platform}`, '--log-level=warning', `--outfile=${out}`]
-  if (platform === 'browser') args.push('--external:@politely/gate', '--external:@politely/fetcher')
+  if (platform === 'browser') args.push(...['gate', 'fetcher', 'mcp'].map((name) => `--external:@politely/${name}`))
   if (platform === 'neutral') args.push('--conditions=workerd', '--main-fields=module,main', '--external:node:*')
   await runProgram(binary('esbuild'), [file, ...args], { cwd: app, timeout: TIMEOUT_MS })
   return out
