@@ -27,6 +27,7 @@ export class CallerTimeout {
   readonly #removeListener: () => void
   /** The reason of the caller's signal, once its timeout has fired. */
   #reason: unknown
+  #hasStarted = false
 
   /** @param callersSignal Is not aborted yet. */
   constructor(callersSignal: AbortSignal, now: () => number) {
@@ -55,6 +56,7 @@ export class CallerTimeout {
     this.signal.throwIfAborted()
     this.#clock.keepsAlive = true
     this.#clock.start()
+    this.#hasStarted = true
   }
 
   /** A wait begins. */
@@ -65,9 +67,10 @@ export class CallerTimeout {
   /** The caller gets a response. Nothing shows when its body has been read. */
   returned({ body }: { readonly body: object | null }): void {
     // A response from a cache has used no connection.
-    if (body === null || !this.#clock.isRunning) this.end()
+    if (body === null || !this.#hasStarted) this.end()
     else {
       this.#clock.keepsAlive = false
+      this.#clock.start() // it stands if the next attempt was refused, and this response is of the one before
       unreachable.register(body, this)
     }
   }
