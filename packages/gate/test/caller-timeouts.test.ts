@@ -214,6 +214,15 @@ describe.each(kits)('politely($name, { callerTimeouts: "from-sending" })', ({ fe
     expect(endless.reason).toMatchObject({ name: 'TimeoutError' })
   })
 
+  test('the body of an attempt that is returned because the next one is refused counts', async () => {
+    site.pages.set('/endless', (_, response) => void response.writeHead(500).write('the beginning'))
+    const politeFetch = polite({ retry: { attempts: 2 }, budget: 1 })
+    const signal = AbortSignal.timeout(300)
+    const response = await politeFetch(`${site.origin}/endless`, { signal })
+    expect(site.lines).toEqual(['GET /endless'])
+    expect(await response.text().catch((thrown) => thrown)).toBe(signal.reason)
+  })
+
   test('a signal that is aborted already rejects at once', async () => {
     const signal = AbortSignal.abort(timedOut())
     await expect(polite()(`${site.origin}/page`, { signal })).rejects.toBe(signal.reason)

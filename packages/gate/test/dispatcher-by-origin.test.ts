@@ -1,10 +1,12 @@
 // The option `dispatcher` of RobotsClient and politeAgent: one dispatcher, or a function of the origin.
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type DispatcherByOrigin, RobotsClient } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { Agent, type Dispatcher, request } from 'undici'
 import { Agent as Agent7 } from 'undici7'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { politely } from '../src/index.ts'
 import { type PoliteAgentOptions, politeAgent } from '../src/undici/index.ts'
 
@@ -94,6 +96,35 @@ test('dispatchers of undici 7 and 8 have the type, and work until the caller clo
     }
     expect(given.closed).toBe(false)
   }
+})
+
+test('close waits for the requests of the dispatcher, and destroy aborts them', async () => {
+  const held: ServerResponse[] = []
+  const server = createServer(({ url }, response) => {
+    if (url === '/robots.txt') response.end()
+    else held.push(response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const given = new Agent()
+  onTestFinished(async () => {
+    await given.destroy()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/held`
+  const newOne = () => politeAgent({ userAgent, minDelayMs: 0, network: 'any', dispatcher: given })
+  const [closing, destroyed] = [newOne(), newOne()]
+  const calls = [closing, destroyed].map((agent) => textOf(url, agent).catch(({ message }: Error) => message))
+  await vi.waitFor(() => expect(held).toHaveLength(2))
+  let hasClosed = false
+  const closed = closing.close().then(() => {
+    hasClosed = true
+  })
+  await destroyed.destroy(new Error('no more'))
+  expect(await calls[1]).toBe('no more')
+  expect(hasClosed).toBe(false)
+  for (const response of held) response.end('page')
+  expect(await calls[0]).toBe('page')
+  await closed
 })
 
 test('the function must return a dispatcher; what it throws reaches the caller', async () => {

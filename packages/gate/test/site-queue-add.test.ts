@@ -296,6 +296,58 @@ describe('the end', () => {
     expect(gate.gauges).toMatchObject({ underWay: 0, yielded: 0 })
   })
 
+  test.each(['not awaited', 'not made', 'of a reader without a loop'])(
+    'does not wait for a request that is %s, if nothing calls done or add',
+    async (how) => {
+      const { gate, site } = await simulate({ 'a.test': '', 'b.test': '' }, { minDelayMs: 0 })
+      const queue = siteQueue([site.at('a.test', '/1'), site.at('b.test', '/2')], { gate })
+      const urls: string[] = []
+      const start = (url: string) => {
+        urls.push(url)
+        if (how !== 'not made') void gate.enter(url)
+      }
+      if (how !== 'of a reader without a loop') for await (const { url } of queue) start(url)
+      else for (let next = await queue.next(); !next.done; next = await queue.next()) start(next.value.url)
+      expect(urls).toHaveLength(2)
+    },
+  )
+
+  test('a done of a limited queue that comes late may follow the first add', async () => {
+    const simulation = await simulate({ 'a.test': '' })
+    const queue = siteQueue([simulation.site.at('a.test', '/')], { gate: simulation.gate, concurrency: 2 })
+    const visited: string[] = []
+    const visit = async (item: SiteQueueItem) => {
+      visited.push(pathOf(item.url))
+      ;(await simulation.gate.enter(item.url)).release()
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      queue.add([simulation.site.at('a.test', '/1')])
+      item.done()
+    }
+    const ended = (async () => {
+      for await (const item of queue) void visit(item)
+    })()
+    await simulation.advance(10_000)
+    await ended
+    expect(visited).toEqual(['/', '/1'])
+  })
+
+  test('comes with a warning if a queue without add waits for a forgotten done', async () => {
+    const emitted = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    const { gate, site, advance } = await simulate({ 'a.test': '' })
+    for (const _ of [1, 2]) {
+      const queue = siteQueue([site.at('a.test', '/')], { gate, concurrency: 2 })
+      const ended = (async () => {
+        for await (const item of queue) void item.url
+      })()
+      await advance(60_000)
+      await ended
+      expect(() => queue.add('https://a.test/')).toThrow(/write \{ maxSeen: 1000000 \}/)
+    }
+    expect(emitted.mock.calls).toEqual([
+      [expect.any(String), expect.objectContaining({ code: 'POLITELY_SITE_QUEUE_DONE' })],
+    ])
+  })
+
   test('add throws after it, and does nothing after a break', async () => {
     const { gate, site } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
     const url = site.at('a.test', '/')

@@ -19,6 +19,8 @@ export class DoneWatch {
   readonly #gate: PoliteGate
   readonly #port: GatePort
   readonly #concurrency: number
+  readonly #onQuiet: () => void
+  #hasEnded = false
   /** The yielded URLs that are not done, while a consumer waits for the place of one of them. */
   #urls: ReadonlySet<{ readonly url: string }> | undefined
   /** Since when nothing has happened, by the gate's clock. */
@@ -33,16 +35,18 @@ export class DoneWatch {
     this.#startTimer()
   }
 
-  constructor(gate: PoliteGate, port: GatePort, concurrency: number) {
+  /** @param onQuiet Called once, when nothing has happened for so long. */
+  constructor(gate: PoliteGate, port: GatePort, concurrency: number, onQuiet: () => void) {
     this.#gate = gate
     this.#port = port
     this.#concurrency = concurrency
+    this.#onQuiet = onQuiet
     noteOpenBodies()
   }
 
   /** @param urls The yielded URLs that are not done, if a consumer waits for one of them to be done. */
   watch(urls: ReadonlySet<{ readonly url: string }> | undefined): void {
-    if ((urls === undefined) === (this.#urls === undefined) || warned.has(this.#gate)) return
+    if ((urls === undefined) === (this.#urls === undefined) || this.#hasEnded) return
     this.#urls = urls
     if (urls === undefined) {
       clearTimeout(this.#timer)
@@ -70,11 +74,15 @@ export class DoneWatch {
     if (isBusy || this.#wasBusy) this.#quietFrom = this.#port.now()
     this.#wasBusy = isBusy
     if (this.#port.now() - this.#quietFrom < QUIET_MS) this.#startTimer()
-    else this.#warn(first, urls.length)
+    else {
+      this.watch(undefined)
+      this.#hasEnded = true
+      if (!warned.has(this.#gate)) this.#warn(first, urls.length)
+      this.#onQuiet()
+    }
   }
 
   #warn(url: string, count: number): void {
-    this.watch(undefined)
     warned.add(this.#gate)
     const places = count === 1 ? 'its only place (concurrency) is' : `all of its ${count} places (concurrency) are`
     const last = count === 1 ? 'its last URL is not done' : `its last ${count} URLs are not done`

@@ -16,8 +16,10 @@
 // requests to its site, such as the redirects of the URL before.
 //
 // A consumer may `add` the links of a page. So while a yielded URL is not done, the queue waits, even
-// if it holds no URL. A loop that adds nothing may never call `done`: its URL counts as done when the
-// loop asks for another URL, if the request for this URL has ended.
+// if it holds no URL. A loop that adds nothing may never call `done`. So before the first `add` the
+// queue waits only for the URLs that may still be done: those in the body of a loop, and those whose
+// `done` was read. With a `concurrency` it also waits for those whose request had not ended when the
+// loop asked for another URL.
 import { escapeControls, OptionError } from '@politely/core'
 import {
   abortSignal,
@@ -207,6 +209,10 @@ interface OpenUrl {
   readonly isOfLoop: boolean
   /** Whether its loop has asked for the next URL. True without a loop, which can't tell. */
   isLeft: boolean
+  /** Whether its loop has awaited its request before that. */
+  isAwaited: boolean
+  /** Whether the consumer has read `done`, and may call it. */
+  isDoneRead: boolean
 }
 
 /** A `for await` loop over the queue, and the URL that it got last. */
@@ -249,7 +255,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     this.#options = options
     this.#port = gatePort(gate)
     this.#sites = new OuterQueue(gate, this.#ending.signal, () => this.#advance())
-    this.#doneWatch = new DoneWatch(gate, this.#port, concurrency)
+    this.#doneWatch = new DoneWatch(gate, this.#port, concurrency, () => this.#quiet())
     const onReady = (site: Site<T>) => void this.#sites.open(site).catch((error: unknown) => this.#fail(error))
     this.#urls = new HeldUrls({ source, maxHeld, spill, seen, onReady, onChange: () => this.#advance() })
     const abort = () => {
@@ -266,7 +272,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     if (this.#hasRunOut)
       throw new OptionError(
         'queue',
-        'has ended before this call of add, since it held no URL and every yielded one was done; call add before done()',
+        `has ended before this call of add, since it held no URL and ${this.#open.size === 0 ? 'every yielded one was done' : 'it did not know that URLs would be added'}; call add before done(), or write { maxSeen: ${DEFAULT_MAX_SEEN} } if the first call comes after a loop asks for another URL`,
       )
     if (this.#isOver) return 0
     this.#options.seen.keep()
@@ -325,7 +331,10 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
   /** A loop asks for its next URL, or a caller that has no loop. */
   #leave(loop: Loop | undefined): void {
     const last = loop?.last
-    if (last !== undefined) last.isLeft = true
+    if (last !== undefined) {
+      last.isLeft = true
+      last.isAwaited = last.permit.isReleased
+    }
     if (this.#options.seen.isKept || this.#options.concurrency !== Number.POSITIVE_INFINITY) return
     if (last?.permit.isReleased) last.done()
     else if (loop === undefined)
@@ -371,7 +380,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
       return
     }
     const isAwaited = this.#consumers.size > this.#entering
-    if (isEmpty && isAwaited && this.#open.size === 0) {
+    if (isEmpty && isAwaited && !this.#mayGrow) {
       this.#runOut()
       return
     }
@@ -381,6 +390,21 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     const isStuck = isAwaited && this.#sites.ready.size === 0
     if (isStuck) this.#warnOfStall()
     this.#sites.setTimer(isStuck)
+  }
+
+  /** Whether a yielded URL may still lead to others. */
+  get #mayGrow(): boolean {
+    const { seen, concurrency } = this.#options
+    if (seen.isKept) return this.#open.size > 0
+    const isLimited = concurrency !== Number.POSITIVE_INFINITY
+    for (const { isLeft, isAwaited, isDoneRead } of this.#open)
+      if (!isLeft || isDoneRead || (isLimited && !isAwaited)) return true
+    return false
+  }
+
+  /** The URLs that are not done seem to be forgotten. */
+  #quiet(): void {
+    if (!this.#options.seen.isKept && this.#urls.isOver && this.#entering === 0) this.#runOut()
   }
 
   /** Ends the queue. A program that starts its loops first has the rest of this turn to `add` a URL. */
@@ -442,16 +466,28 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
           takeBack: this.#port.reserve(entered),
           isOfLoop: loop !== undefined,
           isLeft: loop === undefined,
+          isAwaited: false,
+          isDoneRead: false,
         }
       : undefined
     if (open !== undefined) this.#open.add(open)
     if (loop?.last !== undefined) loop.last.isLeft = true
     if (loop !== undefined) loop.last = open
-    const value: SiteQueueItem<T> = Object.assign(
-      { ...item },
-      { refused: isPermit ? undefined : entered, done, [Symbol.dispose]: done },
-    )
-    consumer.resolve({ done: false, value })
+    const read = () => {
+      if (open !== undefined) open.isDoneRead = true
+      return done
+    }
+    const value = {
+      ...item,
+      refused: isPermit ? undefined : entered,
+      get done() {
+        return read()
+      },
+      get [Symbol.dispose]() {
+        return read()
+      },
+    }
+    consumer.resolve({ done: false, value: value as SiteQueueItem<T> })
   }
 
   #warnOfStall(): void {

@@ -2,7 +2,7 @@
 // robots.txt.
 import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDomainOf } from '@politely/fetcher'
 import type { ChooseDispatcher } from '@politely/fetcher/internal'
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, type Dispatcher, errors } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { sendingThrough } from '../permit/sending.ts'
 import type { agentSettingsOf } from './agent-options.ts'
@@ -64,6 +64,10 @@ export class PageNetwork implements GuardedNetwork {
   readonly #kept = new Map<string, KeptHost>()
   /** The requests that are under way to these origins, by their handlers. */
   readonly #underWay = new Map<Dispatcher.DispatchHandler, KeptHost>()
+  /** The requests that the caller's dispatchers have. */
+  readonly #elsewhere = new Set<Dispatcher.DispatchHandler>()
+  /** Called when the last of them has ended. */
+  #onNoneElsewhere: (() => void) | undefined
   /** No idle host of `#kept` may be removed before this time. */
   #nextRemovalAt = 0
   /** By registrable domain: how many of these origins it has. */
@@ -130,15 +134,18 @@ export class PageNetwork implements GuardedNetwork {
   /** Sends a request through the caller's dispatcher, or through the agent that the guard allows. */
   readonly dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
     const origin = String(options.origin)
+    const isTunnel = options.method === 'CONNECT' // its connection is the caller's
     const chain: Chain = (options as Chained)[CHAIN] ?? []
     chain.push(origin)
     if (this.#choose !== undefined) {
       // A tunnel, and a request for robots.txt by the client of the gate, have not been checked.
       const { dispatcher } = chain.chosen ?? { dispatcher: this.#choose(origin) }
       chain.chosen = undefined
-      if (dispatcher !== undefined) return dispatcher.dispatch(options, handler)
+      if (dispatcher !== undefined) {
+        if (!isTunnel) this.#elsewhere.add(handler)
+        return dispatcher.dispatch(options, handler)
+      }
     }
-    const isTunnel = options.method === 'CONNECT' // its connection is the caller's
     const host = isTunnel ? undefined : this.#keep(origin)
     const isKnown = host !== undefined && (chain.length === 1 || host.reach === 'public')
     const reach = isKnown ? host.reach : this.#guard.reachOf(chain)
@@ -149,6 +156,7 @@ export class PageNetwork implements GuardedNetwork {
 
   /** Counts a request as ended. From now on its connection is idle. */
   readonly ended = (handler: Dispatcher.DispatchHandler): void => {
+    if (this.#elsewhere.delete(handler) && this.#elsewhere.size === 0) this.#onNoneElsewhere?.()
     const host = this.#underWay.get(handler)
     if (host === undefined) return
     this.#underWay.delete(handler)
@@ -199,10 +207,15 @@ export class PageNetwork implements GuardedNetwork {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#public.close(), this.#any.close()])
+    const { promise: noneElsewhere, resolve } = Promise.withResolvers<void>()
+    if (this.#elsewhere.size === 0) resolve()
+    this.#onNoneElsewhere = resolve
+    await Promise.all([this.#public.close(), this.#any.close(), noneElsewhere])
   }
 
   async destroy(error: Error | null): Promise<void> {
+    for (const request of this.#elsewhere)
+      (request as Partial<Dispatcher.DispatchController>).abort?.(error ?? new errors.ClientDestroyedError())
     await Promise.all([this.#public.destroy(error), this.#any.destroy(error)])
   }
 }
