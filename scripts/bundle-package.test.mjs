@@ -110,3 +110,28 @@ console.log('done')
 test('require and import give one copy of core, and its CommonJS build is one copy too', () => {
   expect(run(['--input-type=module', '--eval', TWO_FORMS])).toEqual(printed)
 })
+
+const IN_WORKERS = `
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { edgeModules } from '../../scripts/bundle-edge.mjs'
+import { politely } from 'politely'
+
+// Bundles of an earlier build are no modules.
+process.chdir('../fetcher')
+assert.ok(edgeModules().has('tldts.js'))
+assert.ok(!edgeModules().has('index.js'))
+
+const site = createServer((_, response) => response.end('')).listen(0, '127.0.0.1')
+await new Promise((resolve) => site.once('listening', resolve))
+const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0, maxWaitMs: 5_000 })
+globalThis.fetch = fetch // the client's requests for robots.txt must not wait for themselves
+assert.equal((await globalThis.fetch('http://127.0.0.1:' + site.address().port + '/page')).status, 200)
+await fetch.close()
+site.close()
+console.log('done')
+`
+
+test('a global fetch that is polite does not wait for itself in the build for workers', () => {
+  expect(run(['--conditions=workerd', '--input-type=module', '--eval', IN_WORKERS])).toEqual(printed)
+})
