@@ -21,7 +21,7 @@ export function edgeOptions(compiled) {
   const folder = resolve(compiled, 'edge')
   const twins = edgeModules()
   const twinOf = (id) => `${id.replaceAll(/[:/]/g, '-')}.js`
-  const names = ['setTimeout', 'clearTimeout', 'setImmediate', 'process']
+  const names = ['setTimeout', 'clearTimeout', 'setImmediate', 'process', 'FinalizationRegistry']
   return {
     hasTwin: (id) => id.startsWith('node:') && twins.has(twinOf(id)),
     inject: Object.fromEntries(names.map((name) => [name, [GLOBALS, name]])),

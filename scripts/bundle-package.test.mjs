@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 const PROGRAM = `
 import assert from 'node:assert/strict'
@@ -134,4 +134,19 @@ console.log('done')
 
 test('a global fetch that is polite does not wait for itself in the build for workers', () => {
   expect(run(['--conditions=workerd', '--input-type=module', '--eval', IN_WORKERS])).toEqual(printed)
+})
+
+test('a runtime whose timers are numbers, and without FinalizationRegistry, gets what the packages call', async () => {
+  const stopped = []
+  vi.stubGlobal('setTimeout', () => 7)
+  vi.stubGlobal('clearTimeout', (id) => stopped.push(id))
+  vi.stubGlobal('FinalizationRegistry', undefined)
+  const globals = await import('./edge-globals.mjs').finally(() => vi.unstubAllGlobals())
+  const timer = globals.setTimeout(() => {}, 1_000)
+  globals.clearTimeout(timer.unref().ref())
+  globals.clearTimeout(undefined)
+  expect(stopped).toEqual([7, undefined])
+  const registry = new globals.FinalizationRegistry(() => {})
+  registry.register({}, timer)
+  registry.unregister(timer)
 })
