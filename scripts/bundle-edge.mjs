@@ -7,12 +7,21 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
+/**
+ * The compiled names of the modules of `src/edge`. The folder of compiled modules may also have the
+ * bundles of an earlier build.
+ */
+export function edgeModules() {
+  const modules = existsSync('src/edge') ? readdirSync('src/edge') : []
+  return new Set(modules.filter((name) => name.endsWith('.ts')).map((name) => name.replace(/\.ts$/, '.js')))
+}
+
 /** The options of the bundler. @param compiled The folder with the compiled modules. */
 export function edgeOptions(compiled) {
   const folder = resolve(compiled, 'edge')
-  const twins = new Set(existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.js')) : [])
+  const twins = edgeModules()
   const twinOf = (id) => `${id.replaceAll(/[:/]/g, '-')}.js`
-  const names = ['setTimeout', 'clearTimeout', 'setImmediate', 'process']
+  const names = ['setTimeout', 'clearTimeout', 'setImmediate', 'process', 'FinalizationRegistry']
   return {
     hasTwin: (id) => id.startsWith('node:') && twins.has(twinOf(id)),
     inject: Object.fromEntries(names.map((name) => [name, [GLOBALS, name]])),

@@ -5,14 +5,14 @@
 //
 //   node ../../scripts/bundle-package.mjs   (in the folder of a package)
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
 import { minifySync } from 'rolldown/experimental'
 import { parseAst } from 'rolldown/parseAst'
 import { bundleCommonJs } from './bundle-commonjs.mjs'
-import { edgeOptions } from './bundle-edge.mjs'
+import { edgeModules, edgeOptions } from './bundle-edge.mjs'
 import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
@@ -118,7 +118,7 @@ const output = await bundle(entries)
 const EDGE = `${COMPILED}/edge`
 const edgeEntries = Object.values(exports)
   .flatMap(({ workerd = [] }) => workerd)
-  .map((target) => (existsSync(target) ? target : target.replace(EDGE, COMPILED)))
+  .map((target) => (edgeModules().has(target.slice(`./${EDGE}/`.length)) ? target : target.replace(EDGE, COMPILED)))
 const edgeOutput = edgeEntries.length === 0 ? [] : await bundle(edgeEntries, edgeOptions(COMPILED))
 
 /** Bundles ES modules. Returns the files that are to be written, whose sources are still needed. */

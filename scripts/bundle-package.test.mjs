@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 const PROGRAM = `
 import assert from 'node:assert/strict'
@@ -109,4 +109,44 @@ console.log('done')
 
 test('require and import give one copy of core, and its CommonJS build is one copy too', () => {
   expect(run(['--input-type=module', '--eval', TWO_FORMS])).toEqual(printed)
+})
+
+const IN_WORKERS = `
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { edgeModules } from '../../scripts/bundle-edge.mjs'
+import { politely } from 'politely'
+
+// Bundles of an earlier build are no modules.
+process.chdir('../fetcher')
+assert.ok(edgeModules().has('tldts.js'))
+assert.ok(!edgeModules().has('index.js'))
+
+const site = createServer((_, response) => response.end('')).listen(0, '127.0.0.1')
+await new Promise((resolve) => site.once('listening', resolve))
+const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0, maxWaitMs: 5_000 })
+globalThis.fetch = fetch // the client's requests for robots.txt must not wait for themselves
+assert.equal((await globalThis.fetch('http://127.0.0.1:' + site.address().port + '/page')).status, 200)
+await fetch.close()
+site.close()
+console.log('done')
+`
+
+test('a global fetch that is polite does not wait for itself in the build for workers', () => {
+  expect(run(['--conditions=workerd', '--input-type=module', '--eval', IN_WORKERS])).toEqual(printed)
+})
+
+test('a runtime whose timers are numbers, and without FinalizationRegistry, gets what the packages call', async () => {
+  const stopped = []
+  vi.stubGlobal('setTimeout', () => 7)
+  vi.stubGlobal('clearTimeout', (id) => stopped.push(id))
+  vi.stubGlobal('FinalizationRegistry', undefined)
+  const globals = await import('./edge-globals.mjs').finally(() => vi.unstubAllGlobals())
+  const timer = globals.setTimeout(() => {}, 1_000)
+  globals.clearTimeout(timer.unref().ref())
+  globals.clearTimeout(undefined)
+  expect(stopped).toEqual([7, undefined])
+  const registry = new globals.FinalizationRegistry(() => {})
+  registry.register({}, timer)
+  registry.unregister(timer)
 })

@@ -1,11 +1,15 @@
 // Globals of Node in bundles for runtimes that may lack them. bundle-edge.mjs imports them where they
-// are used. A timer there may be a number, without `unref`.
+// are used. A timer there may be a number, without `ref` and `unref`.
 
 const { process: host, setTimeout: start, clearTimeout: stop } = globalThis
 
 class Timer {
   constructor(id) {
     this.id = id
+  }
+
+  ref() {
+    return this
   }
 
   unref() {
@@ -21,6 +25,14 @@ export const setTimeout = (...args) => {
 export const clearTimeout = (timer) => stop(timer instanceof Timer ? timer.id : timer)
 
 export const setImmediate = globalThis.setImmediate ?? ((listener) => start(listener, 0))
+
+/** Workers with a compatibility date before 2025-05-05 have none. A callback may never come anyway. */
+export const FinalizationRegistry =
+  globalThis.FinalizationRegistry ??
+  class {
+    register() {}
+    unregister() {}
+  }
 
 export const process = {
   env: host?.env ?? {},

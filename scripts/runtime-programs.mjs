@@ -90,6 +90,13 @@ export const programs = {
     const sentence = 'disallowed: line 2 of robots.txt says "Disallow: /cart" to *'
     expect('/cart', describeVerdict(verdict), sentence)
     await fetch.close()
+    const plain = globalThis.fetch
+    const everywhere = politely(plain, { userAgent: 'ExampleBot/1.0', minDelayMs: 0 })
+    globalThis.fetch = everywhere // requests for robots.txt must not wait for themselves
+    const status = await globalThis.fetch(`${origin}/about`).then((response) => response.status, reasonOf)
+    globalThis.fetch = plain
+    expect('/about by globalThis.fetch', status, 200)
+    await everywhere.close()
   },
   '@politely/testing': async ({ fakeWeb }) => {
     const web = fakeWeb({ 'https://site.example': { pages: { '/': 'a page' } } })

@@ -26,4 +26,14 @@ describe('the domain that a worker guesses', () => {
   it('takes a label other than a top-level domain for a private name', () => {
     expect(['com', 'de', 'printer'].map((name) => parse(name, OPTIONS).isIcann)).toEqual([true, true, false])
   })
+
+  it('knows every country, so that a host such as `db` is private', () => {
+    const letters = [...'abcdefghijklmnopqrstuvwxyz']
+    const names = letters.flatMap((first) => letters.map((second) => first + second))
+    const countries = (parseName: typeof parse) => names.filter((name) => parseName(name, OPTIONS).isIcann)
+    expect(countries(parse)).toEqual(
+      countries((name, options) => parseByList(name, options) as ReturnType<typeof parse>),
+    )
+    expect(['', '1', 'a1', '-'].map((name) => parse(name, OPTIONS).isIcann)).toEqual([false, false, false, false])
+  })
 })

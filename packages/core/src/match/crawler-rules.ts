@@ -256,7 +256,8 @@ export class CrawlerRules {
     const last = index === this.#lastGroupIndex ? this.#lastGroup?.deref() : undefined
     if (last !== undefined) return last
     const group = groupAt(packed, this.#groupsAt, index)
-    this.#lastGroup = new WeakRef(group)
+    // Cloudflare Workers with a compatibility date before 2025-05-05 have no WeakRef.
+    this.#lastGroup = typeof WeakRef === 'function' ? new WeakRef(group) : undefined
     this.#lastGroupIndex = index
     return group
   }

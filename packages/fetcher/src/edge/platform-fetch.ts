@@ -18,7 +18,7 @@ export function withoutGates(fetch: Fetch): Fetch {
   return inner
 }
 
-const fetchAtImport = globalThis.fetch
+export const fetchAtImport: Fetch = globalThis.fetch
 
 export function isPlainFetch(fetch: Fetch): boolean {
   return fetch === fetchAtImport

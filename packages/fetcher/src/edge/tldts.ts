@@ -11,6 +11,17 @@ const PLATFORMS = new Set(
   myshopify.com netlify.app onrender.com pages.dev s3.amazonaws.com vercel.app web.app workers.dev`.split(/\s+/),
 )
 
+/** The second letters of the top-level domains of countries, by the first letter from `a` on. */
+const COUNTRIES =
+  'cdefgilmoqrstuwxz abdefghijmnorstvwyz acdfghiklmnoruvwxyz ejkmoz cegrstu ijkmor abdefghilmnpqrstuwy kmnrtu delmnoqrst emop eghimnprwyz abcikrstuvy acdeghklmnopqrstuvwxyz acefgilopruz m aefghklmnrstwy a eosuw abcdeghijklmnorstuvxyz cdfghjklmnortvwz agksyz aceginu fs  et mw'.split(
+    ' ',
+  )
+
+/** Returns whether a label is the top-level domain of a country. Other ones, such as `db`, are private names. */
+function isCountryCode([first = '', second = '', ...rest]: string): boolean {
+  return rest.length === 0 && second !== '' && COUNTRIES[first.charCodeAt(0) - 97]?.includes(second) === true
+}
+
 /** Top-level domains without a country that may have a page themselves. */
 const GENERIC = new Set(['com', 'net', 'org'])
 
@@ -28,7 +39,7 @@ export function parse(name: string, options: { readonly allowPrivateDomains?: bo
   const second = labels.at(-2)
   const last = (count: number) => labels.slice(-count).join('.')
   const platform = options.allowPrivateDomains ? [3, 2].map(last).find((suffix) => PLATFORMS.has(suffix)) : undefined
-  const isCountry = top.length === 2
+  const isCountry = isCountryCode(top)
   const depth = isCountry && second !== undefined && SECOND_LEVEL.has(second) ? 2 : 1
   const publicSuffix = platform ?? last(depth)
   const labelsOfSuffix = publicSuffix.split('.').length

@@ -2,6 +2,7 @@
 // and by the way that requests take now.
 import { type Failure, failuresThatAre, type Reply, type RobotsRequest } from '@politely/core/engine'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
+import { fetchAtImport } from '../network/platform-fetch.ts'
 import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
@@ -82,7 +83,7 @@ export class Transport {
     if (url.startsWith('ftp:')) return this.#sockets.ftp.send({ url, conditions, reach }, deadline)
     if (HAS_OWN_CONNECTIONS) return this.#sockets.own.send({ url, conditions, reach }, deadline)
     const refusal = await this.#refusalBeforehand(url, reach, LOOKED_UP, deadline)
-    return refusal ?? new FetchTransport(this.#options, globalThis.fetch).send({ url, conditions, reach }, deadline)
+    return refusal ?? new FetchTransport(this.#options, fetchAtImport).send({ url, conditions, reach }, deadline)
   }
 
   async #sendByCaller(

@@ -29,7 +29,11 @@ export function withoutGates(fetch: Fetch): Fetch {
   return inner
 }
 
-const fetchAtImport = globalThis.fetch
+/**
+ * The platform's fetch. `globalThis.fetch` may enter a gate by now, and then waits for the robots.txt
+ * that it is to fetch.
+ */
+export const fetchAtImport: Fetch = globalThis.fetch
 const connectAtImport = Socket.prototype.connect
 
 /** By fetch: whether it is one of the platform or of undici. */
