@@ -13,7 +13,7 @@ const USAGE = `usage: node examples/traps [--run COMMAND] [--idle SECONDS] [--de
   --run COMMAND    Run this crawler in a shell, and report when it ends. START_URL is a page with links to
                    all traps; START_URLS are the first pages of all traps, separated by spaces.
   --idle SECONDS   Report when no request has come for this long. Default: report at Ctrl-C.
-  --delay SECONDS  What Crawl-delay and Retry-After ask for, a whole number. Default: 2.
+  --delay SECONDS  What Crawl-delay and Retry-After ask for, a whole number from 2. Default: 2.
   --port NUMBER    The port of the start page; the traps use the ports after it. Default: free ports.
   --token NAME     The crawler's product token, for the groups of robots.txt that name it. Default: what
                    its User-Agent header begins with.
@@ -61,7 +61,8 @@ function readOptions() {
       help: values.help ?? false,
       run: values.run,
       idleMs: wholeNumber('idle', values.idle, 1) * 1000,
-      delayMs: wholeNumber('delay', values.delay ?? '2', 1) * 1000,
+      // The log can't tell a shorter pause from none.
+      delayMs: wholeNumber('delay', values.delay ?? '2', 2) * 1000,
       port: wholeNumber('port', values.port ?? '0', 0, 65_500),
       token: values.token,
       json: values.json ?? false,

@@ -90,7 +90,7 @@ export const traps: readonly Trap[] = [
     fell: (log) => {
       const [first] = log
       if (first && isPage(first)) return { why: 'requested a page before robots.txt', request: first }
-      const [, , , fourth] = log.filter((request) => !isPage(request))
+      const [, , , fourth] = log.filter(isRobots)
       return fourth && { why: 'requested robots.txt four times in a run', request: fourth }
     },
   },
@@ -435,8 +435,9 @@ function isAnsweredRobots(request: Request): boolean {
   return isRobots(request) && request.status === 200 && !request.isCut
 }
 
+/** Files under /.well-known/, such as tdmrep.json, are about the whole site, as robots.txt is. */
 function isPage(request: Request): boolean {
-  return !isRobots(request)
+  return !isRobots(request) && !request.path.startsWith('/.well-known/')
 }
 
 function isSitemap({ path }: Request): boolean {

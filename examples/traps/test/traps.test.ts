@@ -6,7 +6,7 @@ import { politely } from '@politely/gate'
 import { readSitemaps } from '@politely/sitemaps'
 import { afterEach, expect, test } from 'vitest'
 import { type Sites, startSites } from '../sites.ts'
-import { traps } from '../traps.ts'
+import { judge, type Request, traps } from '../traps.ts'
 
 const MAIN = join(import.meta.dirname, '../main.ts')
 
@@ -53,6 +53,17 @@ test('a crawler that stops at the first pages misses the allowed pages behind th
 
   const names = traps.filter(({ open }) => open !== undefined).map(({ name }) => name)
   expect(results()).toMatchObject({ missed: names })
+})
+
+test('a file about the whole site, such as tdmrep.json, may be requested without the delay', () => {
+  const request = (path: string, at: number): Request => {
+    return { at, end: at, method: 'GET', path, userAgent: 'ExampleBot/1.0', status: 200 }
+  }
+  const pages = ['/page-1', '/page-2', '/page-3'].map((path, i) => request(path, 2000 * (i + 1)))
+  const log = [request('/robots.txt', 0), request('/', 0), request('/.well-known/tdmrep.json', 10), ...pages]
+  const resultOf = (name: string) => judge(traps.find((trap) => trap.name === name) as never, log, 2000).result
+  expect(resultOf('crawl-delay')).toBe('passed')
+  expect(resultOf('ask-first')).toBe('missed') // and didn't fall
 })
 
 test('politely(fetch) and readSitemaps pass all traps', { tags: 'full' }, async () => {
@@ -102,4 +113,5 @@ test('the command runs a crawler, and its exit code says whether the crawler fel
     request: { method: 'GET', path: '/', status: 200 },
   })
   expect(run('').status).toBe(1) // it reached no trap
+  expect(spawnSync(process.execPath, [MAIN, '--delay', '1']).status).toBe(2)
 })

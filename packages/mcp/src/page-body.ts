@@ -5,7 +5,7 @@ import { htmlToText, type PageText } from './html-to-text.ts'
 /** The parts of a response that this file reads. The responses of every `fetch` have them. */
 export interface BodySource {
   readonly headers: { get(name: string): string | null }
-  readonly body: AsyncIterable<Uint8Array> | null
+  readonly body: ReadableStream<Uint8Array> | null
 }
 
 /** HTML, another `text` format, or binary data. */
@@ -29,17 +29,32 @@ export function kindOf(type: MIMEType | undefined): BodyKind {
   return 'other'
 }
 
-/** Reads at most `maxBytes` bytes of the decompressed body. */
+/**
+ * Reads at most `maxBytes` bytes of the decompressed body.
+ * @throws the reason of the signal, even if the body ignores it.
+ */
 export async function readBytes(
   { body }: BodySource,
   maxBytes: number,
+  signal: AbortSignal,
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > maxBytes) break // closes the connection and stops decompression
+  const reader = body?.getReader()
+  const cancel = (reason?: unknown) => void reader?.cancel(reason).catch(() => undefined) // ends a waiting read
+  const abort = () => cancel(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    signal.throwIfAborted()
+    for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+      chunks.push(part.value)
+      size += part.value.length
+      if (size > maxBytes) break
+    }
+    signal.throwIfAborted()
+  } finally {
+    signal.removeEventListener('abort', abort)
+    cancel() // closes the connection and stops decompression
   }
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes }
 }

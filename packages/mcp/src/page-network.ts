@@ -4,7 +4,7 @@
 //   on Bun, by its fetch      the guard looks up the name of each URL before the request
 //   elsewhere, by undici      the guard sees the address of each connection
 import { NetworkGuard, type NetworkGuardOptions } from '@politely/fetcher'
-import { loadUndici } from '@politely/fetcher/internal'
+import { loadUndici, orAborted } from '@politely/fetcher/internal'
 
 type Fetch = typeof globalThis.fetch
 type Undici = Awaited<ReturnType<typeof loadUndici>>
@@ -14,6 +14,8 @@ export interface PageNetwork {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>
   /** Ends all requests. */
   readonly close: () => Promise<void>
+  /** Aborted by `close`, if the signals of requests have to be aborted too. */
+  readonly closed?: AbortSignal
 }
 
 /** Bun replaces undici by its own module, without connectors. */
@@ -31,6 +33,7 @@ class FetchNetwork implements PageNetwork {
   readonly #fetch: Fetch
   readonly #lookUp: 'always' | 'if-lookup-given'
   readonly #closing = new AbortController()
+  readonly closed: AbortSignal = this.#closing.signal
 
   constructor(guard: NetworkGuard, fetch: Fetch, lookUp: 'always' | 'if-lookup-given') {
     this.#guard = guard
@@ -41,9 +44,8 @@ class FetchNetwork implements PageNetwork {
   readonly fetch = async (url: string, init: RequestInit = {}): Promise<Response> => {
     const refusal = await this.#guard.refusalBeforehand(url, this.#lookUp)
     if (refusal !== undefined) throw refusal
-    const signals = [this.#closing.signal, ...(init.signal ? [init.signal] : [])]
     const fetch = this.#fetch // a platform's fetch may reject another `this`
-    return fetch(url, { ...init, signal: AbortSignal.any(signals) })
+    return orAborted(fetch(url, init), init.signal ? [init.signal] : []) // it may ignore the signal
   }
 
   readonly close = async (): Promise<void> => this.#closing.abort()

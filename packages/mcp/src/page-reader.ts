@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { explainUrlProblem } from '@politely/core'
 import { defaultPushbackStatuses, parseUrl } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
-import { integer, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
+import { integer, linkSignals, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import {
   type AllowedForecast,
   type Forecast,
@@ -136,7 +136,9 @@ export class PageReader {
     const cached = source === 'cache' ? this.#cache.get(key) : undefined
     if (cached !== undefined) return cached
     const deadline = AbortSignal.timeout(this.#timeoutMs)
-    const signalOrDeadline = countsWait(AbortSignal.any([signal, deadline]))
+    const { closed } = this.#network
+    const linked = linkSignals([signal, deadline, ...(closed ? [closed] : [])])
+    const signalOrDeadline = countsWait(linked.signal)
     let waitsFor: Stage['waitsFor'] = 'robots.txt'
     let response: Response
     let body: Awaited<ReturnType<typeof readBytes>>
@@ -161,7 +163,7 @@ export class PageReader {
       waitsFor = 'response'
       const failure = await this.#failureIn(response, signalOrDeadline)
       if (failure !== undefined) return failure
-      body = await readBytes(response, this.#maxBodyBytes)
+      body = await readBytes(response, this.#maxBodyBytes, signalOrDeadline)
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof RobotsDisallowedError) return refusalOf(error)
@@ -169,6 +171,8 @@ export class PageReader {
       // While it waits for a slot, a TypeError means a redirect that cannot be followed.
       if (waitsFor !== 'response' && !(error instanceof TypeError)) throw error
       return { kind: 'failure', reason: 'network', message: `${url} could not be fetched: ${networkProblem(error)}` }
+    } finally {
+      linked.unlink()
     }
     const type = mediaTypeOf(response)
     const pageText = decodeText(body.bytes, type, response.url, form)

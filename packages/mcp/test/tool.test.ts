@@ -96,6 +96,26 @@ test('by the fetch of the caller, robots.txt takes the way of the page', async (
   await fetchUrl.close()
 })
 
+test('the time limit ends a fetch of the caller that ignores its signal', async () => {
+  const pages: Record<string, () => Promise<Response>> = {
+    '/robots.txt': async () => new Response('', { status: 404 }),
+    '/response': () => new Promise(() => undefined),
+    '/body': async () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/plain' } }),
+    '/about': async () => new Response('about us'),
+  }
+  const fetch = async (url: unknown) => pages[new URL(String(url)).pathname]?.() ?? new Response('', { status: 404 })
+  const options = { minDelayMs: 0, timeoutMs: 300, fetch: fetch as typeof globalThis.fetch }
+  const fetchUrl = politeFetchTool({ userAgent: 'ExampleAgent/1.0', ...options })
+  for (const path of ['/response', '/body'])
+    expect(await fetchUrl.execute({ url: `https://example.com${path}` })).toMatchObject({ reason: 'timeout' })
+  const abort = new AbortController()
+  const aborted = fetchUrl.execute({ url: 'https://example.com/body' }, { abortSignal: abort.signal })
+  abort.abort('a reason')
+  await expect(aborted).rejects.toBe('a reason')
+  expect(await fetchUrl.execute({ url: 'https://example.com/about' })).toMatchObject({ text: 'about us' })
+  await fetchUrl.close()
+})
+
 test('rejects invalid options', () => {
   expect(() => politeFetchTool({} as never)).toThrow(/^userAgent: /)
   expect(() => politeFetchTool({ userAgent: 'A/1', fetch: 'no' as never })).toThrow(/^fetch: /)
