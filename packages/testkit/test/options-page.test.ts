@@ -54,8 +54,7 @@ function publicTypes(): string[] {
     const { exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'))
     const entries = Object.keys(exports).filter((name) => name !== './package.json' && name !== './internal')
     return entries.flatMap((name) => {
-      const entry = exports[name].types.replace('/dist/', '/src/').replace(/\.d\.ts$/, '.ts')
-      const text = readFileSync(join(root, 'packages', folder, entry), 'utf8')
+      const text = readFileSync(join(root, 'packages', folder, exports[name]['politely-source']), 'utf8')
       return text.match(/\b[A-Z]\w*Options\b/g) ?? []
     })
   })
