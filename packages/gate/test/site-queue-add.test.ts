@@ -157,6 +157,13 @@ describe('what add takes', () => {
     }
   })
 
+  test('any text, whatever literal the source was', async () => {
+    const { gate } = await simulate({})
+    const queue = siteQueue(['mailto:1', new URL('https://a.test/1')], { gate })
+    expect(queue.add('mailto:2')).toBe(1)
+    expect(queue.add(['mailto:2', 'mailto:3', new URL('https://a.test/2')])).toBe(2)
+  })
+
   test('invalid links of a page are yielded with the refusal, once', async () => {
     const items = await collect((queue) => {
       expect(queue.add(['mailto:me@example.com', 'javascript:go()', 'https://[::', '/1'] as never[])).toBe(4)

@@ -105,8 +105,11 @@ export interface SiteQueue<T extends SiteQueueInput = string>
    * @throws {OptionError} for a URL that would be one more than `maxSeen`; the ones before it are
    * taken. Also after the last URL was done, and for invalid arguments.
    */
-  add(urls: T | Iterable<T>, options?: SourceOptions): number
+  add(urls: Added<T> | Iterable<Added<T>>, options?: SourceOptions): number
 }
+
+/** What `add` takes. A source such as `['https://example.com/']` doesn't limit it to this text. */
+type Added<T> = T extends string ? string : T
 
 /** A `Set` can hold no more. */
 const MOST_SEEN = 2 ** 24
@@ -266,7 +269,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     if (signal?.aborted) abort()
   }
 
-  add(urls: T | Iterable<T>, options?: SourceOptions): number {
+  add(urls: Added<T> | Iterable<Added<T>>, options?: SourceOptions): number {
     if (options !== undefined) assertOptions(options, '{ redirectedFrom: [page] }', ADD_OPTIONS)
     const pages = redirectChain(options?.redirectedFrom)
     if (this.#hasRunOut)
@@ -278,7 +281,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     this.#options.seen.keep()
     let count = 0
     try {
-      for (const url of listOf(urls)) if (this.#urls.add(url, pages)) count++
+      for (const url of listOf(urls as T | Iterable<T>)) if (this.#urls.add(url, pages)) count++
     } finally {
       this.#advance()
     }
