@@ -1,6 +1,7 @@
 // The CommonJS build of a package, for Jest and for a Node that can't `require` ES modules. The package
 // has one if its `exports` have `require`. It's a second copy of the code, so `exports` name the ES
-// module first for everything that can load it: `module-sync` for Node, `module` for bundlers.
+// module first for everything that can load it: `module-sync` for Node, `module` for bundlers, `worker` for
+// Wrangler, which leaves `module` out, and `bun`.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

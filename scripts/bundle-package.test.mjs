@@ -132,6 +132,27 @@ site.close()
 console.log('done')
 `
 
+test('so they do in a bundle whose conditions leave out `module`, as those of Wrangler do', async () => {
+  const folder = mkdtempSync(join(cli, 'bundled-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'required.cjs'), "exports.parseRobots = require('@politely/core').parseRobots\n")
+  const entry = join(folder, 'program.mjs')
+  writeFileSync(
+    entry,
+    "import { parseRobots } from '@politely/core'\nimport required from './required.cjs'\nconsole.log(parseRobots === required.parseRobots ? 'done' : 'two copies')\n",
+  )
+  const out = join(folder, 'out')
+  const conditionNames = ['workerd', 'worker', 'browser']
+  await build({
+    input: entry,
+    platform: 'neutral',
+    resolve: { conditionNames, mainFields: ['module', 'main'] },
+    output: { dir: out, entryFileNames: 'main.mjs' },
+    logLevel: 'silent',
+  })
+  expect(run([join(out, 'main.mjs')])).toEqual(printed)
+})
+
 test('a global fetch that is polite does not wait for itself in the build for workers', () => {
   expect(run(['--conditions=workerd', '--input-type=module', '--eval', IN_WORKERS])).toEqual(printed)
 })

@@ -27,12 +27,15 @@ export const clearTimeout = (timer) => stop(timer instanceof Timer ? timer.id : 
 export const setImmediate = globalThis.setImmediate ?? ((listener) => start(listener, 0))
 
 /** Workers with a compatibility date before 2025-05-05 have none. A callback may never come anyway. */
-export const FinalizationRegistry =
-  globalThis.FinalizationRegistry ??
-  class {
-    register() {}
-    unregister() {}
-  }
+class NoRegistry {
+  register() {}
+
+  unregister() {}
+}
+
+const Registry = globalThis.FinalizationRegistry ?? NoRegistry
+
+export { Registry as FinalizationRegistry }
 
 export const process = {
   env: host?.env ?? {},
