@@ -8,11 +8,9 @@ import { politeLoaderOptions } from './langchain.ts'
 
 type Fetch = typeof globalThis.fetch
 
-const scope = new AsyncLocalStorage<Fetch>()
+const scope = new AsyncLocalStorage<Fetch | undefined>()
 let openScopes = 0
-let before: Fetch = globalThis.fetch
-
-const scopedFetch: Fetch = (...args) => (scope.getStore() ?? before)(...args)
+let restore: () => void
 
 /**
  * Calls a function. Until its promise settles, `globalThis.fetch` is `polite` for the function and what
@@ -20,14 +18,22 @@ const scopedFetch: Fetch = (...args) => (scope.getStore() ?? before)(...args)
  */
 export async function withPoliteFetch<T>(polite: Fetch, work: () => Promise<T>): Promise<T> {
   if (openScopes++ === 0) {
-    before = globalThis.fetch
+    const before = globalThis.fetch
+    const scopedFetch: Fetch = (...args) => {
+      const politeFetch = scope.getStore()
+      // `polite` itself may call the global fetch.
+      return politeFetch ? scope.run(undefined, politeFetch, ...args) : before(...args)
+    }
     globalThis.fetch = scopedFetch
+    // If other code has replaced it meanwhile, it stays: without a scope, scopedFetch is the fetch of before.
+    restore = () => {
+      if (globalThis.fetch === scopedFetch) globalThis.fetch = before
+    }
   }
   try {
     return await scope.run(polite, work)
   } finally {
-    // If other code has replaced it meanwhile, it stays: without a scope, scopedFetch is the fetch of before.
-    if (--openScopes === 0 && globalThis.fetch === scopedFetch) globalThis.fetch = before
+    if (--openScopes === 0) restore()
   }
 }
 

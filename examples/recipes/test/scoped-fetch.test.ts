@@ -45,3 +45,21 @@ test('scopes may overlap, and each has its fetch', async () => {
   expect(texts).toEqual([['a', 'b'], 'c'])
   expect(globalThis.fetch).toBe(plain)
 })
+
+test('other code may keep and wrap the fetch of a scope', async () => {
+  const plain = globalThis.fetch
+  const stub = (async () => new Response('plain')) as typeof fetch
+  const read = () => fetch('https://example.com/').then((response) => response.text())
+  globalThis.fetch = stub
+  await withPoliteFetch(stub, async () => {
+    const kept = globalThis.fetch
+    globalThis.fetch = (...args) => kept(...args)
+  })
+  const wrapped = globalThis.fetch
+  const polite = (async (...args) => new Response(`polite ${await (await wrapped(...args)).text()}`)) as typeof fetch
+  expect(await withPoliteFetch(polite, read)).toBe('polite plain')
+  const [inside, outside] = [withPoliteFetch(polite, read), read()]
+  expect([await inside, await outside]).toEqual(['polite plain', 'plain'])
+  expect(globalThis.fetch).toBe(wrapped)
+  globalThis.fetch = plain
+})
