@@ -1,5 +1,6 @@
 // The public API of `@politely/mcp/tool`: the server's fetch tool as a function, for agents that
 // call tools in their own process. This entry loads neither the MCP SDK nor, at once, undici.
+import { OptionError, productTokenOf } from '@politely/core'
 import { assertOptions, callable } from '@politely/fetcher/internal'
 import { LocalPacer } from '@politely/gate'
 import type { FetchToolResult } from './fetch-result.ts'
@@ -90,6 +91,12 @@ export function politeFetchTool(options: PoliteFetchToolOptions): PoliteFetchToo
   const example = '{ userAgent: "ExampleAgent/1.0 (+https://example.com/agent)" }'
   assertOptions(options, example, { ...FETCH_TOOLS_OPTIONS, fetch: true })
   callable('fetch', options.fetch, 'a function like the global fetch')
+  const { userAgent } = options
+  if (typeof userAgent === 'string' && userAgent.trim() !== '' && productTokenOf(userAgent) === undefined) {
+    // The client would ask for its option productToken, which the tool doesn't have.
+    const remedy = 'begin it with a name such as ExampleAgent/1.0'
+    throw new OptionError('userAgent', `${JSON.stringify(userAgent)} contains no product token; ${remedy}`)
+  }
   const reader = new PageReader({ ...options, pacer: new LocalPacer(), self: 'tool' })
   const { name, description, inputSchema, execute } = fetchTool(reader)
   const close = () => reader.close()

@@ -118,6 +118,7 @@ test('the time limit ends a fetch of the caller that ignores its signal', async 
 
 test('rejects invalid options', () => {
   expect(() => politeFetchTool({} as never)).toThrow(/^userAgent: /)
+  expect(() => politeFetchTool({ userAgent: 'Mozilla/5.0' })).toThrow(/begin it with a name such as ExampleAgent/)
   expect(() => politeFetchTool({ userAgent: 'A/1', fetch: 'no' as never })).toThrow(/^fetch: /)
   expect(() => politeFetchTool({ userAgent: 'A/1', timeout: 5 } as never)).toThrow(/^timeout: .*`timeoutMs`/)
 })
