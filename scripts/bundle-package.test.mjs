@@ -171,3 +171,17 @@ test('a runtime whose timers are numbers, and without FinalizationRegistry, gets
   registry.register({}, timer)
   registry.unregister(timer)
 })
+
+test('a warning is printed where the runtime has `emitWarning`, and nothing listens', async () => {
+  const shown = []
+  let listeners = 0
+  const emitWarning = (text) => shown.push(`event ${text}`)
+  vi.stubGlobal('process', { emitWarning, listenerCount: () => listeners })
+  const globals = await import('./edge-globals.mjs?emitting').finally(() => vi.unstubAllGlobals())
+  const printing = vi.spyOn(console, 'warn').mockImplementation((text) => shown.push(`printed ${text}`))
+  onTestFinished(() => printing.mockRestore())
+  globals.process.emitWarning('a', { code: 'A' })
+  listeners = 1
+  globals.process.emitWarning('b', { code: 'B' })
+  expect(shown).toEqual(['printed [A] a', 'event b'])
+})

@@ -42,8 +42,9 @@ export const process = {
   versions: host?.versions ?? {},
   on: (...args) => host?.on?.(...args),
   off: (...args) => host?.off?.(...args),
+  // workerd has `emitWarning`, and prints nothing unless something listens. Node itself listens.
   emitWarning(text, options) {
-    if (host?.emitWarning) host.emitWarning(text, options)
+    if (host?.emitWarning && host.listenerCount?.('warning') !== 0) host.emitWarning(text, options)
     else console.warn(`[${options.code}] ${text}`)
   },
 }
