@@ -40,6 +40,8 @@ export const programs = {
     const ftp = new RobotsClient({ userAgent, retries: 0 })
     expect('ftp:', (await ftp.check('ftp://127.0.0.1/a')).access?.reason, 'no-transport')
     await ftp.close()
+    const { access } = await new RobotsClient({ userAgent, retries: 0 }).check('http://127.0.0.1:1/')
+    expect('no hint about a fetch', /the fetch threw|robotsVia/.exec(access.detail)?.[0], undefined)
     const guard = new NetworkGuard({ network: 'public-only' })
     const refusal = await guard.refusalBeforehand('http://169.254.169.254/')
     expect('a private address', refusal?.code, 'ERR_POLITELY_BLOCKED_ADDRESS')

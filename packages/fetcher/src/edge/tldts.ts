@@ -1,6 +1,6 @@
 // Replaces tldts in bundles for workers: the Public Suffix List would be half of such a bundle. Guesses
 // the registrable domain instead. Where the guess is wrong, sites share a limit, or have one each: no
-// verdict depends on it.
+// verdict depends on it. The guard of private names asks for the top-level domains only.
 
 /** Labels under which registries of countries register domains, such as `co.uk`. */
 const SECOND_LEVEL = new Set('ac co com ed edu gen go gob gov gv id in ltd me mil ne net nom or org plc sch'.split(' '))

@@ -23,4 +23,6 @@ export function warnOfUrlGuard(): void {
 }
 
 /** There are no own connections. */
+export const HAS_OWN_WAY: boolean = false
+
 export const OWN_WAY_HINT = ''

@@ -7,6 +7,8 @@ import {
   type Headers as ReplyHeaders,
   withoutCredentials,
 } from '@politely/core/engine'
+import { fetchAtImport } from '../network/platform-fetch.ts'
+import { HAS_OWN_WAY } from '../network/undici.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
 import { FetchObserver, readStream } from './fetched-body.ts'
@@ -64,7 +66,10 @@ export class FetchTransport implements RobotsTransport {
       const reply = replyOf(error, phase, deadline)
       // The error of some fetches only says that the body was "terminated".
       const isUnexplained = phase === 'body' && reply.kind === 'failure' && reply.reason === 'network'
-      return (isUnexplained ? observer.truncation : undefined) ?? withHintOfThrow(reply, error, phase)
+      return (
+        (isUnexplained ? observer.truncation : undefined) ??
+        (this.#fetch === fetchAtImport ? reply : withHintOfThrow(reply, error, phase))
+      )
     } finally {
       observer.stop()
     }
@@ -107,13 +112,13 @@ export class FetchTransport implements RobotsTransport {
 
 /**
  * A caller's fetch may throw for a 404, as wrappers of fetch do. It looks like a broken network
- * then. The errors of a network have a `code`, or a cause with one.
+ * then. The errors of a network have a `code`, or a cause with one; in workerd they have neither.
  */
 function withHintOfThrow(reply: Reply, error: unknown, phase: 'request' | 'body'): Reply {
   if (phase === 'body' || reply.kind !== 'failure' || reply.reason !== 'network' || hasCode(error)) return reply
   return {
     ...reply,
-    detail: `${reply.detail}; the fetch threw this itself: it must return responses of every status, or write robotsVia: 'own'`,
+    detail: `${reply.detail}; the fetch threw this itself: it must return responses of every status${HAS_OWN_WAY ? ", or write robotsVia: 'own'" : ''}`,
   }
 }
 

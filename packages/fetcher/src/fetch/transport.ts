@@ -4,6 +4,7 @@ import { type Failure, failuresThatAre, type Reply, type RobotsRequest } from '@
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
 import { fetchAtImport } from '../network/platform-fetch.ts'
 import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
+import { HAS_OWN_WAY } from '../network/undici.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
 import { FetchTransport } from './fetch-transport.ts'
@@ -74,7 +75,7 @@ export class Transport {
     if (ANOTHER_WAY.has(reason)) return this.#way.unusedSetup(url, way)
     const { via } = way
     const isGiven = via === 'fetch' || via === 'dispatcher'
-    return reason === 'unusable-transport' && !isGiven
+    return reason === 'unusable-transport' && !isGiven && HAS_OWN_WAY
       ? "or write robotsVia: 'own', and robots.txt takes connections of its own"
       : undefined
   }

@@ -19,6 +19,9 @@ export function requireSockets(_feature: string, _remedy: string): void {}
 /** Warns of a guard that sees no addresses; see edge/undici.ts. */
 export function warnOfUrlGuard(): void {}
 
+/** Whether `robotsVia: 'own'` is possible. */
+export const HAS_OWN_WAY: boolean = true
+
 /** How to keep requests for robots.txt on connections of the client's own. */
 export const OWN_WAY_HINT = " (robotsVia: 'own' prevents this)"
 
