@@ -85,7 +85,7 @@ export function heldUrl<T extends SiteQueueInput>(
   if (typeof priority !== 'number' || Number.isNaN(priority))
     throw new OptionError('priority', `${describeValue(priority)} is not a number; expected one such as 1`)
   return {
-    item: { ...given, url, ...(base !== undefined && { redirectedFrom }) } as unknown as Queued<T>,
+    item: (base === undefined ? { ...given, url } : { ...given, url, redirectedFrom }) as unknown as Queued<T>,
     origin: URL.parse(url)?.origin ?? '',
     priority,
     redirectedFrom,
