@@ -105,11 +105,11 @@ export interface SiteQueue<T extends SiteQueueInput = string>
    * @throws {OptionError} for a URL that would be one more than `maxSeen`; the ones before it are
    * taken. Also after the last URL was done, and for invalid arguments.
    */
-  add(urls: Added<T> | Iterable<Added<T>>, options?: SourceOptions): number
+  add(urls: AddedUrl<T> | Iterable<AddedUrl<T>>, options?: SourceOptions): number
 }
 
 /** What `add` takes. A source such as `['https://example.com/']` doesn't limit it to this text. */
-type Added<T> = T extends string ? string : T
+export type AddedUrl<T> = T extends string ? string : T
 
 /** A `Set` can hold no more. */
 const MOST_SEEN = 2 ** 24
@@ -269,7 +269,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     if (signal?.aborted) abort()
   }
 
-  add(urls: Added<T> | Iterable<Added<T>>, options?: SourceOptions): number {
+  add(urls: AddedUrl<T> | Iterable<AddedUrl<T>>, options?: SourceOptions): number {
     if (options !== undefined) assertOptions(options, '{ redirectedFrom: [page] }', ADD_OPTIONS)
     const pages = redirectChain(options?.redirectedFrom)
     if (this.#hasRunOut)
@@ -476,21 +476,9 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     if (open !== undefined) this.#open.add(open)
     if (loop?.last !== undefined) loop.last.isLeft = true
     if (loop !== undefined) loop.last = open
-    const read = () => {
-      if (open !== undefined) open.isDoneRead = true
-      return done
-    }
-    const value = {
-      ...item,
-      refused: isPermit ? undefined : entered,
-      get done() {
-        return read()
-      },
-      get [Symbol.dispose]() {
-        return read()
-      },
-    }
-    consumer.resolve({ done: false, value: value as SiteQueueItem<T> })
+    const value = { ...item, refused: isPermit ? undefined : entered, [YIELDED]: { done, open } }
+    Object.defineProperties(value, DONE_GETTERS)
+    consumer.resolve({ done: false, value: value as unknown as SiteQueueItem<T> })
   }
 
   #warnOfStall(): void {
@@ -498,6 +486,25 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     if (origin !== undefined) warnOfStall(this.#options, this.#port, origin)
   }
 }
+
+/** Of an item: what its getters need. */
+const YIELDED: unique symbol = Symbol('yielded')
+
+interface Yielded {
+  readonly [YIELDED]: { readonly done: () => void; readonly open: OpenUrl | undefined }
+}
+
+const DONE_GETTER = {
+  get(this: Yielded): () => void {
+    const { done, open } = this[YIELDED]
+    if (open !== undefined) open.isDoneRead = true
+    return done
+  },
+  enumerable: true,
+  configurable: true,
+}
+/** All items share these functions: getters of their own would make each item a slow object. */
+const DONE_GETTERS = { done: DONE_GETTER, [Symbol.dispose]: DONE_GETTER, [YIELDED]: { enumerable: false } }
 
 const ADD_OPTIONS: Readonly<Record<keyof SourceOptions, true>> = { redirectedFrom: true }
 
