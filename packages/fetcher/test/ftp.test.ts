@@ -487,7 +487,8 @@ describe.for([
     cpSync(join(here, 'src'), join(folder, 'src'), { recursive: true })
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     mkdirSync(join(folder, 'node_modules/@politely'), { recursive: true })
-    for (const name of [...Object.keys(dependencies), 'tldts', ...extra]) {
+    const bundled = ['lru-cache', 'punycode', 'tldts']
+    for (const name of [...Object.keys(dependencies), ...bundled, ...extra]) {
       symlinkSync(join(here, 'node_modules', name), join(folder, 'node_modules', name))
     }
     const refusing = await holdRefusingPort()
