@@ -99,7 +99,11 @@ const options = {
   output: {
     dir: COMPILED,
     codeSplitting: {
-      groups: [{ name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') }],
+      groups: [
+        { name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') },
+        // Each file takes a millisecond to load. With dependencies, an entry point would load those of others.
+        ...(libraries.length === 0 ? [{ name: 'shared', minShareCount: 2 }] : []),
+      ],
     },
     comments: { annotation: true, jsdoc: false, legal: false },
     minifyInternalExports: false,
