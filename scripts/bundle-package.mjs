@@ -101,8 +101,14 @@ const options = {
     codeSplitting: {
       groups: [
         { name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') },
-        // Each file takes a millisecond to load. With dependencies, an entry point would load those of others.
-        ...(libraries.length === 0 ? [{ name: 'shared', minShareCount: 2 }] : []),
+        // Each file takes a millisecond to load. With dependencies, an entry point would load what only
+        // others need. `match` is what the small entry point of core needs, and no more.
+        ...(libraries.length === 0
+          ? [
+              { name: 'match', test: /\/small\// },
+              { name: 'shared', minShareCount: 2 },
+            ]
+          : []),
       ],
     },
     comments: { annotation: true, jsdoc: false, legal: false },
