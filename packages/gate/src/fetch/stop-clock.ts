@@ -17,6 +17,7 @@ export class StopClock {
   #keepsAlive = true
   /** How many calls of `outside` are under way. */
   #pauses = 0
+  #hasRun = false
   #isOver = false
 
   constructor(now: () => number, onLimit: () => void) {
@@ -26,7 +27,7 @@ export class StopClock {
 
   /** Whether it was ever started. */
   get hasRun(): boolean {
-    return this.isRunning || this.#ranMs > 0
+    return this.#hasRun
   }
 
   get isRunning(): boolean {
@@ -55,6 +56,7 @@ export class StopClock {
     if (this.isRunning || this.#isOver) return
     this.#startTimer(this.leftMs)
     this.#startedAt = this.#now()
+    this.#hasRun = true
   }
 
   stop(): void {
