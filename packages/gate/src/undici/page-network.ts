@@ -116,8 +116,7 @@ export class PageNetwork implements GuardedNetwork {
       if (chain.chosen.dispatcher !== undefined) return this.#refusalBeforehand(url, chain, signal)
     }
     if (chain.length === 0 || !this.#guard.mayRefuseRedirect(chain, url)) return undefined
-    const ends = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)])
-    return gatePort(this.#gate).robots.whileOpen(this.#guard.refusalOfRedirect(chain, url), ends)
+    return this.#inTime(this.#guard.refusalOfRedirect(chain, url), signal)
   }
 
   /** Checks a URL that the caller's dispatcher connects to: the guard doesn't see that connection. */
@@ -127,8 +126,12 @@ export class PageNetwork implements GuardedNetwork {
     signal: AbortSignal,
   ): Promise<BlockedAddressError | undefined> | undefined {
     if (this.#guard.reachOf([...chain, url]) === 'any') return undefined
+    return this.#inTime(this.#guard.refusalBeforehand(url), signal)
+  }
+
+  #inTime<T>(lookup: Promise<T>, signal: AbortSignal): Promise<T> {
     const ends = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)])
-    return gatePort(this.#gate).robots.whileOpen(this.#guard.refusalBeforehand(url), ends)
+    return gatePort(this.#gate).robots.whileOpen(lookup, ends)
   }
 
   /** Sends a request through the caller's dispatcher, or through the agent that the guard allows. */
