@@ -31,6 +31,7 @@ export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base
 export type { CachedRules } from './cache/memory.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from './client/page-response.ts'
+export { HAS_OWN_CONNECTIONS, LOOKED_UP } from './fetch/sockets/socket-transports.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { registerPoliteDispatcher, registerPoliteFetch } from './network/platform-fetch.ts'

@@ -4,7 +4,7 @@
 //   on Bun, by its fetch      the guard looks up the name of each URL before the request
 //   elsewhere, by undici      the guard sees the address of each connection
 import { NetworkGuard, type NetworkGuardOptions } from '@politely/fetcher'
-import { loadUndici, orAborted } from '@politely/fetcher/internal'
+import { HAS_OWN_CONNECTIONS, LOOKED_UP, loadUndici, orAborted } from '@politely/fetcher/internal'
 
 type Fetch = typeof globalThis.fetch
 type Undici = Awaited<ReturnType<typeof loadUndici>>
@@ -18,14 +18,11 @@ export interface PageNetwork {
   readonly closed?: AbortSignal
 }
 
-/** Bun replaces undici by its own module, without connectors. */
-const IS_BUN = process.versions.bun !== undefined
-
 /** @throws {OptionError} for an invalid option of the guard. */
 export function pageNetwork(options: NetworkGuardOptions, fetch?: Fetch): PageNetwork {
   const guard = new NetworkGuard(options)
   if (fetch !== undefined) return new FetchNetwork(guard, fetch, 'if-lookup-given')
-  return IS_BUN ? new FetchNetwork(guard, globalThis.fetch, 'always') : new GuardedNetwork(guard)
+  return HAS_OWN_CONNECTIONS ? new GuardedNetwork(guard) : new FetchNetwork(guard, globalThis.fetch, LOOKED_UP)
 }
 
 class FetchNetwork implements PageNetwork {
