@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'rolldown'
-import { inAscii } from './bundled-code.mjs'
+import { inAscii, WITH_NAMES } from './bundled-code.mjs'
 
 /**
  * Bundles the entry points, `dist/index.cjs` and so on, with chunks for what several of them share.
@@ -28,7 +28,7 @@ export async function bundleCommonJs({ entries, folder, options, declarationsOf 
       esModule: true,
       entryFileNames: '[name].cjs',
       chunkFileNames: 'chunks/[name].cjs',
-      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } }, // names stay, for stack traces
+      minify: WITH_NAMES,
     },
   })
   const files = []

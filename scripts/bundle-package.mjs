@@ -13,7 +13,7 @@ import { minifySync } from 'rolldown/experimental'
 import { parseAst } from 'rolldown/parseAst'
 import { bundleCommonJs } from './bundle-commonjs.mjs'
 import { edgeModules, edgeOptions } from './bundle-edge.mjs'
-import { inAscii, licensesOf } from './bundled-code.mjs'
+import { inAscii, licensesOf, WITH_NAMES } from './bundled-code.mjs'
 
 const {
   engines,
@@ -147,10 +147,9 @@ async function bundle(targets, { plugin, inject = {}, hasTwin = () => false } = 
 
 for (const { name, fileName, code, isEntry } of output)
   write(join(COMPILED, fileName), `${isEntry ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`)
-// Bundlers minify these for deployment, so here only the names are kept, for stack traces.
+// Bundlers minify these for deployment.
 for (const { fileName, code } of edgeOutput) {
-  const withNames = { module: true, compress: false, mangle: false, codegen: { removeWhitespace: true } }
-  write(join(EDGE, fileName), inAscii(minifySync(fileName, code, withNames).code))
+  write(join(EDGE, fileName), inAscii(minifySync(fileName, code, { module: true, ...WITH_NAMES }).code))
 }
 
 function smallOf(name, fileName, code) {

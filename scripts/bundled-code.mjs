@@ -2,6 +2,9 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
+/** Removes white space only: names stay, for stack traces. */
+export const WITH_NAMES = { compress: false, mangle: false, codegen: { removeWhitespace: true } }
+
 const BETWEEN = `\n${'-'.repeat(80)}\n\n`
 
 /**
