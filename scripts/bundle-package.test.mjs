@@ -117,7 +117,7 @@ import { createServer } from 'node:http'
 import { edgeModules } from '../../scripts/bundle-edge.mjs'
 import { politely } from 'politely'
 
-// Bundles of an earlier build are no modules.
+// Bundles of an earlier build don't count as modules.
 process.chdir('../fetcher')
 assert.ok(edgeModules().has('tldts.js'))
 assert.ok(!edgeModules().has('index.js'))

@@ -13,7 +13,7 @@ export interface Part {
   readonly length: number
 }
 
-/** Returns the requested part of a page, or why there is none. */
+/** Returns the requested part of a page, or why it was not fetched. */
 export function fetchResult(result: ReadResult, { start, length }: Part, self: Self): FetchToolResult {
   if (result.kind !== 'page') return notFetched(result, self)
   const { url, status, mediaType, text } = result

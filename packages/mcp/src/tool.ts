@@ -84,7 +84,8 @@ export interface PoliteFetchTool extends AsyncDisposable {
  * import { generateText, isStepCount, tool } from 'ai'
  *
  * const fetchUrl = politeFetchTool({ userAgent: 'ExampleAgent/1.0 (+https://example.com/agent)' })
- * const { text } = await generateText({ model, prompt, tools: { fetch_url: tool(fetchUrl) }, stopWhen: isStepCount(5) })
+ * const tools = { fetch_url: tool(fetchUrl) }
+ * const { text } = await generateText({ model, prompt, tools, stopWhen: isStepCount(5) })
  * ```
  */
 export function politeFetchTool(options: PoliteFetchToolOptions): PoliteFetchTool {

@@ -102,7 +102,7 @@ export interface SiteQueue<T extends SiteQueueInput = string>
    * can't lead the crawler to a private address. Relative URLs are resolved against it. Write the URL
    * of the response.
    * @returns How many of the URLs were new. 0 after an abort, an error, or a `break`.
-   * @throws {OptionError} for a URL that would be one more than `maxSeen`; the ones before it are
+   * @throws {OptionError} for a URL that would be one more than `maxSeen`; URLs before it are
    * taken. Also after the last URL was done, and for invalid arguments.
    */
   add(urls: AddedUrl<T> | Iterable<AddedUrl<T>>, options?: SourceOptions): number
