@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { BaseHttpClient, HttpRequest } from '@crawlee/basic'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
+import { forgetQueueTimeout } from '@politely/gate/internal'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteHttpClient } from '../src/polite-http-client.ts'
 
@@ -34,6 +35,7 @@ test.each<['from-call' | 'from-sending', string[], number]>([
   ['from-call', ['/stream'], 1],
   ['from-sending', ['/stream', '/1', '/2', '/moved', '/3'], 0],
 ])('callerTimeouts: %s', async (counting, expectedPaths, expectedWarnings) => {
+  forgetQueueTimeout() // the warning is emitted once for the process
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
   const fetch = async () => new Response(null, { status: 404 })

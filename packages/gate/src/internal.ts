@@ -1,7 +1,7 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
 export { Exchange } from './adapter/exchange.ts'
-export { countsWait } from './adapter/queue-timeout.ts'
+export { countsWait, forgetQueueTimeout } from './adapter/queue-timeout.ts'
 export { assertGate } from './adapter/resolve-gate.ts'
 export { assertNoPseudoHeader, dispatchedTarget } from './adapter/target.ts'
 export { CallerTimeout } from './fetch/caller-timeout.ts'

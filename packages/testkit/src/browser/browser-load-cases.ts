@@ -255,7 +255,9 @@ export const browserLoadCases: readonly BrowserCase[] = [
     },
     run: async ({ sites, context, tab, at, refusedUrls }) => {
       await tab.goto(at('/open'))
-      for (let visits = 0; visits < 8; visits++) {
+      // The browser slows the timers of a page behind another.
+      const mayEnd = () => refusedUrls.length > 20
+      for (let visits = 0; visits < 8 || (visits < 80 && !mayEnd()); visits++) {
         const url = `${OTHER}/${visits}`
         const shown = Promise.withResolvers<void>()
         sites.respond(url, async (socket) => {
@@ -272,7 +274,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
         await visit
         await page.close()
       }
-      assert.ok(refusedUrls.length > 20, `only ${refusedUrls.length} frames were refused`)
+      assert.ok(mayEnd(), `only ${refusedUrls.length} frames were refused`)
     },
   },
   {
