@@ -34,10 +34,11 @@ export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from
 export { HAS_OWN_CONNECTIONS, LOOKED_UP } from './fetch/sockets/socket-transports.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
-export { registerPoliteDispatcher, registerPoliteFetch } from './network/platform-fetch.ts'
+export { registerPoliteDispatcher } from './network/platform-fetch.ts'
 export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
 export { firstSpecialAddresses } from './network/public-address.ts'
 export { loadUndici, requireSockets } from './network/undici.ts'
+export { registerPoliteFetch } from './network/wrapped-fetches.ts'
 export { type ChooseDispatcher, dispatcherChooser } from './options/dispatchers.ts'
 export {
   CLIENT_OPTIONS,

@@ -4,7 +4,7 @@ import { bodyLimit } from '@politely/testkit/cases/body-cases'
 import { disallowsPage } from '@politely/testkit/cases/response-cases'
 import { heapBytes, heldBytes } from '@politely/testkit/heap'
 import { expect, it } from 'vitest'
-import { bodyOf } from '../src/fetch/body.ts'
+import { bodyOf } from '../src/base/byte-buffer.ts'
 import { MemoryStore } from '../src/index.ts'
 
 it('RFC 9309 §2.5, a cut body takes no memory for the line that was cut off', async () => {

@@ -1,5 +1,6 @@
 // Reads a response body as text: checks its media type, limits its size and decodes its charset.
 import { MIMEType } from 'node:util'
+import { onAbort } from '@politely/fetcher/internal'
 import { htmlToText, type PageText } from './html-to-text.ts'
 
 /** The parts of a response that this file reads. The responses of every `fetch` have them. */
@@ -42,8 +43,7 @@ export async function readBytes(
   let size = 0
   const reader = body?.getReader()
   const cancel = (reason?: unknown) => void reader?.cancel(reason).catch(() => undefined) // ends a waiting read
-  const abort = () => cancel(signal.reason)
-  signal.addEventListener('abort', abort)
+  const unlisten = onAbort(signal, () => cancel(signal.reason))
   try {
     signal.throwIfAborted()
     for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
@@ -53,7 +53,7 @@ export async function readBytes(
     }
     signal.throwIfAborted()
   } finally {
-    signal.removeEventListener('abort', abort)
+    unlisten()
     cancel() // closes the connection and stops decompression
   }
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes }

@@ -1,14 +1,15 @@
 // Replaces fetched-body.ts in runtimes without sockets. Nothing shows what was received there, so the
 // decoded body has to be believed.
 import { type Body, type Failure, type Headers, isText } from '@politely/core/engine'
+import { onAbort } from '../base/abort-listeners.ts'
 import { ByteBuffer, bodyOf } from '../base/byte-buffer.ts'
-import { failure } from '../fetch/failure.ts'
+import { failure, shortBody } from '../fetch/failure.ts'
 
 /** Reads up to `maxBytes` of a decoded body. The abort of the signal cancels the rest. */
 export async function readStream(stream: ReadableStream, maxBytes: number, signal: AbortSignal): Promise<Body> {
   const reader = (stream as ReadableStream<Uint8Array>).getReader()
   const cancel = () => void reader.cancel(signal.reason).catch(() => undefined)
-  signal.addEventListener('abort', cancel)
+  const unlisten = onAbort(signal, cancel)
   const bytes = new ByteBuffer(maxBytes + 1)
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -18,7 +19,7 @@ export async function readStream(stream: ReadableStream, maxBytes: number, signa
       break
     }
   } finally {
-    signal.removeEventListener('abort', cancel)
+    unlisten()
   }
   return bodyOf(bytes.take(), maxBytes)
 }
@@ -34,15 +35,13 @@ export class FetchObserver {
 
   /** Returns why a body that was read to its end cannot be used, if so. */
   async problemOfBody(
-    { bytes, truncated }: Body,
+    body: Body,
     _status: number,
     headers: Headers,
     codings: readonly string[],
   ): Promise<Failure | undefined> {
-    const length = Number(headers['content-length'] ?? 0)
-    if (!truncated && codings.length === 0 && bytes.length < length)
-      return failure('truncated', `${bytes.length} bytes of a body with Content-Length ${length}`)
-    return codings.length === 0 || isText(bytes)
+    if (codings.length === 0) return body.truncated ? undefined : shortBody(body, headers)
+    return isText(body.bytes)
       ? undefined
       : failure('undecodable', `the fetch did not decode Content-Encoding ${JSON.stringify(codings.join(', '))}`)
   }

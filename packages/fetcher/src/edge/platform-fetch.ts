@@ -1,24 +1,8 @@
 // Replaces platform-fetch.ts in runtimes without sockets. There, no undici has a global dispatcher, and
 // no mock can replace connections.
-
-export type Fetch = typeof globalThis.fetch
-
-/** By a fetch that enters a gate: the fetch that it wraps. */
-const wrappedFetches = new WeakMap<object, Fetch>()
-
-export function registerPoliteFetch(fetch: object, inner: Fetch): void {
-  wrappedFetches.set(fetch, inner)
-}
+import { type Fetch, fetchAtImport, withoutGates } from '../network/wrapped-fetches.ts'
 
 export function registerPoliteDispatcher(): void {}
-
-export function withoutGates(fetch: Fetch): Fetch {
-  let inner = fetch
-  for (let next = wrappedFetches.get(inner); next !== undefined; next = wrappedFetches.get(inner)) inner = next
-  return inner
-}
-
-export const fetchAtImport: Fetch = globalThis.fetch
 
 export function isPlainFetch(fetch: Fetch): boolean {
   return fetch === fetchAtImport

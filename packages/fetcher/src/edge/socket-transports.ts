@@ -5,7 +5,7 @@ import type { RobotsTransport } from '../fetch/robots-transport.ts'
 
 export const HAS_OWN_CONNECTIONS: boolean = false
 
-/** There is no resolver, so the guard checks names and literal addresses. */
+/** The runtime can't look names up, so the guard checks names and literal addresses. */
 export const LOOKED_UP: 'if-lookup-given' | 'always' = 'if-lookup-given'
 
 const NO_FTP = failure('no-transport', 'ftp: needs TCP connections, which this runtime does not have')

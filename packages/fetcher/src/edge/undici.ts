@@ -22,7 +22,5 @@ export function warnOfUrlGuard(): void {
   )
 }
 
-/** There are no own connections. */
+/** The client can't make its own connections. */
 export const HAS_OWN_WAY: boolean = false
-
-export const OWN_WAY_HINT = ''

@@ -6,8 +6,6 @@ import { ByteBuffer, bodyOf } from '../base/byte-buffer.ts'
 import { TransferError } from './failure.ts'
 import { createZstdDecoders } from './zstd.ts'
 
-export { bodyOf }
-
 /**
  * The codings that the client requests. It also decodes deflate and zstd, since some caches send
  * every client the coding that one client requested.

@@ -1,7 +1,14 @@
 // Turns errors of Node, undici and basic-ftp into replies. RFC 9309 §2.3.1.4.
 import { types } from 'node:util'
 import type { FailureReason } from '@politely/core'
-import { type Failure, failureReasonOf, type Headers, type Reply, type Response } from '@politely/core/engine'
+import {
+  type Body,
+  type Failure,
+  failureReasonOf,
+  type Headers,
+  type Reply,
+  type Response,
+} from '@politely/core/engine'
 import type { Deadline } from './deadline.ts'
 
 /** Codes of errors that this package makes itself. `failureReasonOf` knows them. */
@@ -37,6 +44,14 @@ const MAX_CAUSES = 5
 
 export function failure(reason: FailureReason, detail: string): Failure {
   return { kind: 'failure', reason, detail }
+}
+
+/** Returns the failure of a body without codings that has fewer bytes than its Content-Length, if so. */
+export function shortBody({ bytes }: Body, headers: Headers): Failure | undefined {
+  const length = Number(headers['content-length'] ?? 0)
+  return bytes.length < length
+    ? failure('truncated', `${bytes.length} bytes of a body with Content-Length ${length}`)
+    : undefined
 }
 
 /**

@@ -7,8 +7,8 @@ import {
   type Headers as ReplyHeaders,
   withoutCredentials,
 } from '@politely/core/engine'
-import { fetchAtImport } from '../network/platform-fetch.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'
+import { fetchAtImport } from '../network/wrapped-fetches.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
 import { FetchObserver, readStream } from './fetched-body.ts'

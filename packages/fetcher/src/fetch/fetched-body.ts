@@ -11,7 +11,7 @@ import {
 } from 'node:zlib'
 import { type Body, type Failure, isText, type Headers as ReplyHeaders } from '@politely/core/engine'
 import { isCoded, readBody } from './body.ts'
-import { failure } from './failure.ts'
+import { failure, shortBody } from './failure.ts'
 import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
 
 /** Reads up to `maxBytes` of a decoded body. The abort of the signal cancels the rest. */
@@ -39,19 +39,18 @@ export class FetchObserver extends RequestObserver {
    * @param codings The members of Content-Encoding.
    */
   async problemOfBody(
-    { bytes, truncated: isAtLimit }: Body,
+    body: Body,
     status: number,
     headers: ReplyHeaders,
     codings: readonly string[],
   ): Promise<Failure | undefined> {
+    const { bytes, truncated: isAtLimit } = body
     const exchanges = this.withStatus(status)
     if (!isAtLimit) {
       const truncation = truncationOf(exchanges)
       if (truncation !== undefined) return truncation
-      const length = Number(headers['content-length'] ?? 0)
-      if (codings.length === 0 && bytes.length < length) {
-        return failure('truncated', `${bytes.length} bytes of a body with Content-Length ${length}`)
-      }
+      const short = codings.length === 0 ? shortBody(body, headers) : undefined
+      if (short !== undefined) return short
       if (bytes.length === 0 && exchanges.some(hasText)) return DROPPED_BODY
       const coded = exchanges.find((exchange) => isEnded(exchange) && isCoded(exchange.headers))
       const problem = coded && (await problemOfCoding(coded, this.#maxBodyBytes))

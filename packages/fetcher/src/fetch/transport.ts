@@ -2,9 +2,9 @@
 // and by the way that requests take now.
 import { type Failure, failuresThatAre, type Reply, type RobotsRequest } from '@politely/core/engine'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
-import { fetchAtImport } from '../network/platform-fetch.ts'
 import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'
+import { fetchAtImport } from '../network/wrapped-fetches.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
 import { FetchTransport } from './fetch-transport.ts'

@@ -3,37 +3,16 @@
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
 import { types } from 'node:util'
-
-export type Fetch = typeof globalThis.fetch
-
-/** By a fetch that enters a gate: the fetch that it wraps. */
-const wrappedFetches = new WeakMap<object, Fetch>()
+import { type Fetch, fetchAtImport, withoutGates } from './wrapped-fetches.ts'
 
 /** Dispatchers of Politely. They enter a gate, and then make their own connections. */
 const politeDispatchers = new WeakSet<object>()
-
-/** Registers a fetch that enters a gate. Requests for robots.txt need none, and use `inner`. */
-export function registerPoliteFetch(fetch: object, inner: Fetch): void {
-  wrappedFetches.set(fetch, inner)
-}
 
 /** Registers a dispatcher that enters a gate and makes its own connections. */
 export function registerPoliteDispatcher(dispatcher: object): void {
   politeDispatchers.add(dispatcher)
 }
 
-/** Returns the fetch for robots.txt among wrapped ones: the innermost one. */
-export function withoutGates(fetch: Fetch): Fetch {
-  let inner = fetch
-  for (let next = wrappedFetches.get(inner); next !== undefined; next = wrappedFetches.get(inner)) inner = next
-  return inner
-}
-
-/**
- * The platform's fetch. `globalThis.fetch` may enter a gate by now, and then waits for the robots.txt
- * that it is to fetch.
- */
-export const fetchAtImport: Fetch = globalThis.fetch
 const connectAtImport = Socket.prototype.connect
 
 /** By fetch: whether it is one of the platform or of undici. */

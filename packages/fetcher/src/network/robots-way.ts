@@ -17,15 +17,9 @@
 //
 // Each request chooses again, since a test may replace fetch after it has created the client.
 import type { Dispatcher } from 'undici'
-import {
-  areSocketsMocked,
-  type Fetch,
-  isPlainFetch,
-  otherGlobalDispatcher,
-  replacedGlobal,
-  withoutGates,
-} from './platform-fetch.ts'
+import { areSocketsMocked, isPlainFetch, otherGlobalDispatcher, replacedGlobal } from './platform-fetch.ts'
 import { isProxyExcluded, proxyVariableFor } from './proxy-variables.ts'
+import { type Fetch, withoutGates } from './wrapped-fetches.ts'
 
 /**
  * The way that requests for robots.txt take. `own`: connections of the client's own. `dispatcher`,

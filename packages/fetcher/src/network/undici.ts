@@ -22,9 +22,6 @@ export function warnOfUrlGuard(): void {}
 /** Whether `robotsVia: 'own'` is possible. */
 export const HAS_OWN_WAY: boolean = true
 
-/** How to keep requests for robots.txt on connections of the client's own. */
-export const OWN_WAY_HINT = " (robotsVia: 'own' prevents this)"
-
 /** The key of the global dispatcher of undici 6 and 7, and of the built-in fetch of Node 22 and 24. */
 const LEGACY_DISPATCHER: unique symbol = Symbol.for('undici.globalDispatcher.1')
 

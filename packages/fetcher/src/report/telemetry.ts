@@ -13,7 +13,7 @@ import {
 } from '@politely/core/engine'
 import { callSafely } from '../base/call-safely.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
-import { OWN_WAY_HINT } from '../network/undici.ts'
+import { HAS_OWN_WAY } from '../network/undici.ts'
 import { ClientCounters, type CounterName, type Counters } from './client-counters.ts'
 import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
 import type { Gauges } from './gauges.ts'
@@ -239,7 +239,7 @@ export class Telemetry {
     if (way === undefined) return
     this.#log(
       'info',
-      `requests for robots.txt go through ${way}, as pages do; the network guard sees only their URLs${OWN_WAY_HINT}`,
+      `requests for robots.txt go through ${way}, as pages do; the network guard sees only their URLs${HAS_OWN_WAY ? " (robotsVia: 'own' prevents this)" : ''}`,
     )
   }
 

@@ -8,8 +8,8 @@ import { OwnConnections } from './own-connections.ts'
 import { UndiciTransport } from './undici-transport.ts'
 
 /**
- * Whether the client can make connections of its own. Bun replaces undici by its own module, without
- * Client and connector. There, the client uses the platform's fetch.
+ * Whether the client can make its own connections. Bun replaces undici by a module without Client and
+ * connector. There, the client uses the platform's fetch.
  */
 export const HAS_OWN_CONNECTIONS: boolean = process.versions.bun === undefined
 
