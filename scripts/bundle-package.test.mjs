@@ -163,7 +163,7 @@ test('a runtime whose timers are numbers, and without FinalizationRegistry, gets
   vi.stubGlobal('clearTimeout', (id) => stopped.push(id))
   vi.stubGlobal('FinalizationRegistry', undefined)
   const globals = await import(`./edge-globals.mjs?timers=${performance.now()}`).finally(() => vi.unstubAllGlobals())
-  stopped.length = 0 // the runner may have stopped timers of its own meanwhile
+  stopped.length = 0 // the runner may have stopped its timers meanwhile
   const timer = globals.setTimeout(() => {}, 1_000)
   globals.clearTimeout(timer.unref().ref())
   globals.clearTimeout(undefined)

@@ -13,7 +13,10 @@ const html = (...links) => [200, { 'content-type': 'text/html' }, links.map((to)
 const text = (body) => [200, { 'content-type': 'text/plain' }, body]
 const redirect = (to) => [302, { location: to }, '']
 
-/** By site: what it answers by path, given the origins; what it must be asked for, and the delay that it asks for. */
+/**
+ * By site: what it answers by path, given the origins; which paths the crawler must request, and the
+ * delay that the site asks for.
+ */
 const SITES = {
   open: {
     '/robots.txt': () => text('User-agent: *\nDisallow:\n'),

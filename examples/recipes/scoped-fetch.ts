@@ -1,5 +1,5 @@
-// Libraries that call the global fetch and take no other one, such as LangChain's web loaders. Their
-// requests are polite inside of one function. All others stay as they are.
+// Libraries that call the global fetch and can't be given another, such as LangChain's web loaders.
+// Their requests are polite inside of one function. All others stay as they are.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { CheerioWebBaseLoader } from '@langchain/community/document_loaders/web/cheerio'
 import { politely } from '@politely/gate'

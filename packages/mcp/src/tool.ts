@@ -12,7 +12,7 @@ export type * from '@politely/gate/shown-types'
 export type { FetchedPart, FetchToolResult, NotFetched } from './fetch-result.ts'
 export type { FetchToolArguments, FetchToolInput } from './fetch-tool.ts'
 
-/** The options of `politeFetchTool`: those of the MCP server, and `fetch`. */
+/** The options of `politeFetchTool`: the options of the MCP server, and `fetch`. */
 export interface PoliteFetchToolOptions extends Omit<FetchToolsOptions, 'userAgent'> {
   /** Your User-Agent, such as `ExampleAgent/1.0 (+https://example.com/agent)`. It is sent as it is. */
   readonly userAgent: string

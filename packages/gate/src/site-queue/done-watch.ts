@@ -1,6 +1,6 @@
 // Notices that a site queue stands still because `done()` is never called: a consumer waits, the
-// yielded URLs take all places of `concurrency` or are the last ones, and the gate has no request for
-// them. Slow requests and slow pages are no mistake, nor is slow work on a page that ends in time.
+// yielded URLs take all places of `concurrency` or are the last URLs, and the gate has no request for
+// them. Slow requests, slow pages and slow work on a page that ends in time aren't mistakes.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'

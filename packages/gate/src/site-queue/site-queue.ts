@@ -92,7 +92,7 @@ export interface SiteQueue<T extends SiteQueueInput = string>
     AsyncDisposable {
   /**
    * Adds URLs that were found on the way, such as the links of a page, or the first URLs. Each URL is
-   * taken once: those that the source gave or that were added before are left out. Two URLs that
+   * taken once: URLs that the source gave or that were added before are left out. Two URLs that
    * differ only in the fragment are the same. An invalid URL is yielded with its error in `refused`,
    * like an invalid URL of the source.
    *
@@ -245,7 +245,7 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
   readonly #ending = new AbortController()
   /** Whether a consumer has asked for a URL. Before that, the source is not read. */
   #hasBegun = false
-  /** Whether no URL was yielded, and the first ones may still be added. */
+  /** Whether no URL was yielded, and the first URLs may still be added. */
   #isNew = true
   /** Whether it has ended because all URLs were done. */
   #hasRunOut = false
@@ -503,7 +503,7 @@ const DONE_GETTER = {
   enumerable: true,
   configurable: true,
 }
-/** All items share these functions: getters of their own would make each item a slow object. */
+/** All items share these functions: with separate getters, each item would be a slow object. */
 const DONE_GETTERS = { done: DONE_GETTER, [Symbol.dispose]: DONE_GETTER, [YIELDED]: { enumerable: false } }
 
 const ADD_OPTIONS: Readonly<Record<keyof SourceOptions, true>> = { redirectedFrom: true }
