@@ -132,9 +132,17 @@ export interface Entrance {
   /**
    * Starts the request if it may start now. Otherwise returns how long it has to wait, or why it is
    * refused. One call of the pacer says all of that: `reserve`.
-   * @param allowanceMs How much later another program may send the request.
    */
-  readonly tryEnter: (allowanceMs: number, signal?: AbortSignal) => Promise<GrantedPermit | Forecast>
+  readonly tryEnter: (options?: OuterOptions) => Promise<GrantedPermit | Forecast>
+}
+
+/** The options of `Entrance.tryEnter`. */
+interface OuterOptions {
+  /** How much later another program may send the request. Milliseconds; default 0. */
+  readonly allowanceMs?: number | undefined
+  /** How long the request of another program counts as under way: see `LeaseTerms`. Milliseconds. */
+  readonly leaseMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
@@ -262,7 +270,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
             lane,
             maxConcurrent: pacing.maxConcurrentPerKey,
             knownWait: () => lane.knownWait(route, verdict.origin),
-            tryEnter: (allowanceMs, signal) => this.#tryEnter(check, route, { signal, redirectedFrom }, allowanceMs),
+            tryEnter: (options) => this.#tryEnter(check, route, redirectedFrom, options),
           }
         )
       },
@@ -433,20 +441,21 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   async #tryEnter(
     check: AllowedCheck,
     found: Route<Lane>,
-    more: WhenArguments,
-    allowanceMs: number,
+    redirectedFrom: readonly string[],
+    { allowanceMs = 0, leaseMs, signal }: OuterOptions = {},
   ): Promise<GrantedPermit | Forecast> {
     const { activity, now } = this.#context
     const { url, verdict } = check
     const route = this.#routes.current(found)
-    const call = { url, ...more, maxWaitMs: 0, allowanceMs, isOuter: true, enteredAt: stackOf(url) }
+    const how = { allowanceMs, leaseMs, signal, redirectedFrom, maxWaitMs: 0, isOuter: true }
+    const call = { url, ...how, enteredAt: stackOf(url) }
     activity.begin()
     try {
       this.#closing.signal.throwIfAborted()
       const entered = await route.lane.tryAdd(route, check, call)
       if (entered instanceof GrantedPermit) {
-        if (more.signal?.aborted) entered.abandon(more.signal.reason)
-        more.signal?.throwIfAborted()
+        if (signal?.aborted) entered.abandon(signal.reason)
+        signal?.throwIfAborted()
         return this.#start(entered, route)
       }
       activity.end()
@@ -519,7 +528,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = { url, signal, maxWaitMs, redirectedFrom, allowanceMs: 0, isOuter: false, enteredAt }
+      const ofThisProcess = { allowanceMs: 0, leaseMs: undefined, isOuter: false }
+      const call = { url, signal, maxWaitMs, redirectedFrom, ...ofThisProcess, enteredAt }
       const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)

@@ -60,6 +60,12 @@ export class GrantedPermit implements NestablePermit {
   readonly waitedLevel: Permit['waitedLevel']
   /** How long the request took, if another program has measured it. Milliseconds. */
   tookMs: number | undefined
+  /**
+   * Called when the pacer says that the request no longer counts as under way: another process has
+   * told its end, or its lease is over. Its limits are released before. The holder of the permit
+   * still has to release it; without this function, only when the request ends.
+   */
+  onEndedElsewhere: (() => void) | undefined
   /** The stack of the call of `enter`; usually undefined. */
   readonly enteredAt: string | undefined
   readonly redirectedFrom: readonly string[]
@@ -170,7 +176,7 @@ export class GrantedPermit implements NestablePermit {
     this.#context.budgets?.giveBack(this.key)
     cancelSlots(sharedSlots)
     slot.pacedKey.cancel(slot)
-    this.#releaseLimits()
+    this.#releaseLimits(false)
     this.#giveBackProbe()
   }
 
@@ -393,22 +399,29 @@ export class GrantedPermit implements NestablePermit {
           channels.done.publish({ gate, counters, at, url, origin, key: this.key, tookMs, status: this.#status })
         }
       } finally {
-        this.#releaseLimits()
+        this.#releaseLimits(true)
         this.#giveBackProbe() // if nothing was reported
         activity.end()
       }
     }
   }
 
-  releaseConcurrency(): void {
+  /** @param isOver Whether the pacer no longer counts the request, since its lease is over. */
+  releaseConcurrency(isOver = false): void {
     if (!this.#holdsLimits) return
     const { now, pacing } = this.#context
     try {
       // The next request would otherwise wait until this one has ended.
       if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.#grant.startedAt)
     } finally {
-      this.#releaseLimits()
+      this.#releaseLimits(!isOver)
     }
+  }
+
+  /** The pacer no longer counts the request. The lane calls this. */
+  endElsewhere(): void {
+    this.releaseConcurrency(true)
+    this.onEndedElsewhere?.()
   }
 
   /** Reports the end of the slots to the pacer, once. */
@@ -421,9 +434,12 @@ export class GrantedPermit implements NestablePermit {
     pacer.end(slot.pacedKey.key, slot.ticket, slot.limits, tookMs)
   }
 
-  #releaseLimits(): void {
+  /** @param tells Whether the pacer has to know. */
+  #releaseLimits(tells: boolean): void {
     if (!this.#holdsLimits) return
     this.#holdsLimits = false
+    const { pacer } = this.#context
+    if (tells && pacer.countsUnderWay) pacer.release(this.key, this.#slot.ticket)
     this.#slot.pacedKey.stopExpecting(this.#slot)
     this.#grant.lane.release(this.#grant)
   }

@@ -249,7 +249,7 @@ export class PermitDesk {
     lane.attach() // keeps the turn of a URL that has to wait, until it has a place in the line
     let permit: GrantedPermit | undefined
     try {
-      const entered = await entrance.tryEnter(startWithinMs)
+      const entered = await entrance.tryEnter({ allowanceMs: startWithinMs, leaseMs })
       if ('allowed' in entered)
         return entered.allowed ? this.#wait(call, item, lane, entered) : this.#refused(item, entered)
       permit = entered
