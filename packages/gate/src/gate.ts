@@ -33,6 +33,7 @@ import { Budgets } from './lane/budgets.ts'
 import { CheckedPacer } from './lane/checked-pacer.ts'
 import { ConcurrencyLimit } from './lane/concurrency-limit.ts'
 import { estimateWait, type WaitForecast } from './lane/estimate.ts'
+import { ForeignPermit, type PermitRecord } from './lane/foreign-permit.ts'
 import type { GateContext } from './lane/gate-context.ts'
 import { GrantedPermit } from './lane/granted-permit.ts'
 import type { Lane } from './lane/lane.ts'
@@ -103,6 +104,13 @@ export interface GatePort
     redirectedFrom: readonly string[],
     mayFetch: boolean,
   ) => Promise<Entrance | RefusedForecast | { readonly pending: Promise<ClientVerdict> | undefined }>
+  /**
+   * Returns the permit of a request that another gate has granted, or that was released here, to
+   * apply its report.
+   * @param isOwn Whether this gate has granted it.
+   * @param onceMs For how long another report of it changes nothing: see `Pacer.report`.
+   */
+  readonly foreignPermit: (record: PermitRecord, isOwn: boolean, onceMs: number) => ForeignPermit
   /** Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period. */
   readonly circuitOf: (origin: string) => CircuitReport & { readonly retryAt: number }
   /**
@@ -273,6 +281,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
             tryEnter: (options) => this.#tryEnter(check, route, redirectedFrom, options),
           }
         )
+      },
+      foreignPermit: (record, isOwn, onceMs) => {
+        const knowsTickets = isOwn || !(ownPacer instanceof LocalPacer)
+        const site = record.origin === undefined ? pacing : sitePacingOf(record.origin)
+        return new ForeignPermit({ context, knowsTickets, site, lane: routes.laneOf(record.key) }, record, onceMs)
       },
       circuitOf: (origin) => {
         const report = context.circuits.reportOf(origin)

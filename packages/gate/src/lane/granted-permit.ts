@@ -45,12 +45,13 @@ import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
 import type { AskedPause } from '../report/gate-log.ts'
 import type { AllowedCheck } from '../robots/allowed-check.ts'
+import type { PermitRecord } from './foreign-permit.ts'
 import type { GateContext } from './gate-context.ts'
 import type { Grant } from './grant.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
 
 /** The outcome of a request that has failed, if the caller does not say how. */
-const NO_RESPONSE = { kind: 'connection', because: 'network' } as const
+export const NO_RESPONSE = { kind: 'connection', because: 'network' } as const
 
 type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
 
@@ -66,6 +67,8 @@ export class GrantedPermit implements NestablePermit {
    * still has to release it; without this function, only when the request ends.
    */
   onEndedElsewhere: (() => void) | undefined
+  /** For how long another report of its slot changes nothing: see `Pacer.report`. Milliseconds. */
+  reportOnceMs: number | undefined
   /** The stack of the call of `enter`; usually undefined. */
   readonly enteredAt: string | undefined
   readonly redirectedFrom: readonly string[]
@@ -129,6 +132,11 @@ export class GrantedPermit implements NestablePermit {
   /** The pace key. */
   get key(): string {
     return this.#grant.lane.key
+  }
+
+  /** What another gate needs to apply the report of this request. */
+  get record(): PermitRecord {
+    return { key: this.key, ticket: this.#slot.ticket, probe: this.#probe, origin: this.#check.origin }
   }
 
   get #slot(): KeySlot {
@@ -356,7 +364,7 @@ export class GrantedPermit implements NestablePermit {
     const at = now()
     if (isUnsent) this.#endUnseen(at)
     const told = this.#withoutBackoff(withBackoff(response, pacing.backoff, at))
-    pacer.report(this.key, this.#slot.ticket, told)
+    pacer.report(this.key, this.#slot.ticket, told, this.reportOnceMs)
     if (told.isPushback) {
       this.#isPushedBack = true
       counters.pushbacks++
