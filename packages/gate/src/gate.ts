@@ -111,6 +111,8 @@ export interface GatePort
    * @param onceMs For how long another report of it changes nothing: see `Pacer.report`.
    */
   readonly foreignPermit: (record: PermitRecord, isOwn: boolean, onceMs: number) => ForeignPermit
+  /** Resolves when the pacer knows what all reports so far have said. */
+  readonly told: () => Promise<void>
   /** Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period. */
   readonly circuitOf: (origin: string) => CircuitReport & { readonly retryAt: number }
   /**
@@ -287,6 +289,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
         const site = record.origin === undefined ? pacing : sitePacingOf(record.origin)
         return new ForeignPermit({ context, knowsTickets, site, lane: routes.laneOf(record.key) }, record, onceMs)
       },
+      told: () => pacer.told(),
       circuitOf: (origin) => {
         const report = context.circuits.reportOf(origin)
         return { ...report, retryAt: now() + report.waitMs }

@@ -38,9 +38,14 @@ export async function startCommand(
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
-  for await (const chunk of child.stderr) {
-    const address = /listens at (\S+)/.exec(`${chunk}`)?.[1]
-    if (address !== undefined) return { child, address }
-  }
-  throw new Error('the server has ended')
+  // It is read to its end: a server that can't write its log would end.
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stderr.on('data', (chunk) => {
+      process.stderr.write(chunk)
+      const found = /listens at (\S+)/.exec(`${chunk}`)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    child.once('exit', () => reject(new Error('the server has ended')))
+  })
+  return { child, address }
 }

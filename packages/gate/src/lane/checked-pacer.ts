@@ -62,6 +62,8 @@ export class CheckedPacer {
   readonly #log: GateLog
   /** The last failure of `reserve` or `estimate`, until the pacer works again. */
   #failing: Failing | undefined
+  /** The calls of `report` and `pause` that the pacer has not replied to. */
+  readonly #untold = new Set<Promise<void>>()
   /** Whether the log says that a call failed that no waiting request depends on. */
   #hasLoggedLoss = false
 
@@ -149,11 +151,16 @@ export class CheckedPacer {
   }
 
   report(key: string, ticket: Ticket, response: PaceResponse, onceMs?: number): void {
-    this.#contain(key, () => this.#pacer.report(key, ticket, response, onceMs))
+    this.#contain(key, () => this.#pacer.report(key, ticket, response, onceMs), this.#untold)
   }
 
   pause(key: string, pauseMs: number, because: PauseReason): void {
-    this.#contain(key, () => this.#pacer.pause?.(key, pauseMs, because))
+    this.#contain(key, () => this.#pacer.pause?.(key, pauseMs, because), this.#untold)
+  }
+
+  /** Resolves when the pacer has replied to all calls of `report` and `pause` so far. */
+  async told(): Promise<void> {
+    await Promise.all(this.#untold)
   }
 
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {
@@ -232,10 +239,15 @@ export class CheckedPacer {
     return name === '' || name === 'Object' ? 'the pacer' : name
   }
 
-  #contain(key: string, call: () => void | Promise<void>): void {
+  /** @param pending Has the call until the pacer has replied. */
+  #contain(key: string, call: () => void | Promise<void>, pending?: Set<Promise<void>>): void {
     try {
       const result = call()
-      if (isPromise(result)) Promise.resolve(result).catch((error: unknown) => this.failed(key, error))
+      if (!isPromise(result)) return
+      const contained: Promise<void> = Promise.resolve(result)
+        .catch((error: unknown) => this.failed(key, error))
+        .finally(() => pending?.delete(contained))
+      pending?.add(contained)
     } catch (error) {
       this.failed(key, error)
     }

@@ -42,6 +42,7 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
         metrics.reported(report.status, report.outcome)
         return { state: applyReport(desk, tenant, report, maxPauseMs) }
       })
+      await desk.told()
       return { results }
     },
   )

@@ -15,7 +15,7 @@
 // wait outside of the gate; all else is what the gate says.
 import { randomBytes } from 'node:crypto'
 import type { ClientVerdict } from '@politely/fetcher'
-import { onAbort, setBounded } from '@politely/fetcher/internal'
+import { onAbort, setBounded, withTimeout } from '@politely/fetcher/internal'
 import { BudgetError, CircuitOpenError, type Forecast, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type Entrance,
@@ -120,6 +120,8 @@ const TICKET_MS = 10 * 60_000
 const SWEEP_MS = 5_000
 /** How long after the end of a lease a report counts. Our choice. */
 const LATE_MS = 10 * 60_000
+/** How long a report waits for its pacer. Our choice: as long as a pacer waits for its server. */
+const TOLD_MS = 2_000
 /** Of how many permits it is known that they have reported. Our choice. */
 const MAX_REPORTED = 100_000
 
@@ -240,6 +242,14 @@ export class PermitDesk {
     if (this.#reported.has(id)) return false
     setBounded(this.#reported, id, true, MAX_REPORTED)
     return true
+  }
+
+  /**
+   * Resolves when the pacer knows what the reports have said, or after 2 seconds: then no server grants
+   * a permit against it.
+   */
+  async told(): Promise<void> {
+    await withTimeout(this.#port.told(), TOLD_MS, () => undefined)
   }
 
   /** The request of a permit has ended. */
