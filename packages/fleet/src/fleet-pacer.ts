@@ -37,6 +37,7 @@ import type {
   FleetPacerCounters,
   PaceReason,
   Pacer,
+  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,
@@ -112,6 +113,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
       timeoutMs,
       now: this.#now,
       hasTestClock,
+      grants: onFailure === 'local',
       pacer: this,
       onPause: (key, { pauseMs, because, epoch }) =>
         this.#pushbacks.rememberOwn(key, { until: this.#now() + pauseMs, because, epoch, isReported: false }),
@@ -310,6 +312,15 @@ export class FleetPacer implements Pacer, ReportingPacer {
 
   failureOf(key: string): unknown {
     return this.#calls.failureOf(key)
+  }
+
+  get outage(): PacerOutage | undefined {
+    return this.#calls.outage
+  }
+
+  /** Finds an outage, or its end, while no requests do: see `Pacer`. */
+  async probe(): Promise<void> {
+    await this.#calls.tryCall('pause', '', { knownPauses: [] })
   }
 
   /**

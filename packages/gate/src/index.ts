@@ -37,6 +37,7 @@ export type {
   CircuitResult,
   PaceReason,
   Pacer,
+  PacerOutage,
   Reservation,
   Ticket,
   WaitEstimate,

@@ -26,6 +26,11 @@ export interface PolitelyServerOptions {
   readonly fetch?: boolean | undefined
   /** The longest pause that a client may report in the name of a site. Milliseconds; default one hour. */
   readonly maxPauseMs?: number | undefined
+  /**
+   * What the log calls the pacer when it fails, such as `Redis at 10.0.0.5:6379`. Default: the name
+   * of its class.
+   */
+  readonly pacerName?: string | undefined
   /** Where the server writes about faults, such as `console`. Default: nothing is written. */
   readonly logger?: Logger | undefined
 }
@@ -39,6 +44,7 @@ const SERVER_OPTIONS: Readonly<Record<keyof PolitelyServerOptions, true>> = {
   hostNames: true,
   fetch: true,
   maxPauseMs: true,
+  pacerName: true,
   logger: true,
 }
 
@@ -66,11 +72,15 @@ const HOUR_MS = 3_600_000
 
 /** The options with their defaults. */
 export type CheckedOptions = {
-  readonly [Name in Exclude<keyof PolitelyServerOptions, 'secret' | 'tokens'>]-?: Exclude<
+  readonly [Name in Exclude<keyof PolitelyServerOptions, 'pacerName' | 'secret' | 'tokens'>]-?: Exclude<
     PolitelyServerOptions[Name],
     undefined
   >
-} & { readonly secret: Uint8Array | undefined; readonly tokens: string | undefined }
+} & {
+  readonly pacerName: string | undefined
+  readonly secret: Uint8Array | undefined
+  readonly tokens: string | undefined
+}
 
 /** @throws {OptionError} for an invalid or unknown option. */
 export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
@@ -84,6 +94,7 @@ export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
     hostNames = [],
     fetch = false,
     maxPauseMs = HOUR_MS,
+    pacerName,
     logger = {},
   } = options
   if (!(gate instanceof PoliteGate))
@@ -97,7 +108,9 @@ export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
       'hostNames',
       `${describeValue(hostNames)} is not a list of names; write ['politely.internal']`,
     )
+  if (pacerName !== undefined && typeof pacerName !== 'string')
+    throw new OptionError('pacerName', `${describeValue(pacerName)} is not a name; write 'Redis at 10.0.0.5:6379'`)
   number('maxPauseMs', maxPauseMs, { min: 0, max: 24 * HOUR_MS })
   withMethods('logger', logger, [], 'an object with info or warn, such as console')
-  return { gate, tokens, secret, allowPrivate, hostNames, fetch, maxPauseMs, logger }
+  return { gate, tokens, secret, allowPrivate, hostNames, fetch, maxPauseMs, pacerName, logger }
 }
