@@ -37,10 +37,12 @@ export class Health {
   #hasAnswered: boolean
   /** The outage that the log has named. */
   #told: PacerOutage | undefined
+  /** Whether it began before the first answer. */
+  #hasWaited = false
   #storeSince: number | undefined
   #isRejected = false
   #isProbing = false
-  #looks = 0
+  #looks = 1 // the start has looked
 
   constructor(options: HealthOptions) {
     this.#options = options
@@ -115,16 +117,18 @@ export class Health {
     }
     if (told !== undefined) {
       const calls = `${told.failures} failed ${told.failures === 1 ? 'call' : 'calls'}`
-      this.#warn(`the pacer is back after ${durationText(Date.now() - told.since)} (${this.#name}; ${calls})`)
+      const forText = `after ${durationText(Date.now() - told.since)} (${calls})`
+      this.#warn(this.#hasWaited ? `${this.#name} answers ${forText}` : `the pacer is back ${forText}`)
     }
     this.#told = outage
+    this.#hasWaited = this.isStarting
     if (outage === undefined) return
     const cause = causeOf(outage.error)
     const waiting = this.#options.waiting()
-    const urls = `${waiting} ${waiting === 1 ? 'URL waits' : 'URLs wait'}`
+    const urls = waiting === 0 ? '' : `${waiting} ${waiting === 1 ? 'URL waits' : 'URLs wait'}, and `
     const effect = outage.grants
       ? 'until it is back, this server keeps the pace alone'
-      : `${urls}, and no permit is granted until it is back`
+      : `${urls}no permit is granted until it is back`
     if (this.isStarting) this.#warn(`waits for ${this.#name}: ${cause}; no permit is granted until it answers`)
     else this.#warn(`the pacer has failed (${this.#name}: ${cause}); ${effect}`)
   }
