@@ -135,15 +135,16 @@ async function openRedis(url: string, flag: string): Promise<Backend> {
   redis.on('connect', () => {
     failure = undefined
   })
+  const isMistake = (error: unknown) => REDIS_MISTAKE.test(messageOf(error))
   // Without a connection, a call fails at once, with the error of the connection.
   const client = {
     callBuffer: async (command: string, args: (string | Buffer)[]) => {
       if (failure !== undefined) throw failure
-      try {
-        return await redis.callBuffer(command, args)
-      } catch (error) {
+      const reply = await redis.callBuffer(command, args).catch((error: unknown) => {
         throw failure ?? error
-      }
+      })
+      if (isMistake(failure)) throw failure // without its database, Redis answers from another one
+      return reply
     },
     get status() {
       return redis.status
@@ -154,7 +155,7 @@ async function openRedis(url: string, flag: string): Promise<Backend> {
     name: `Redis at ${placeOf(url)}`,
     newPacer: () => new RedisPacer({ client }),
     newStore: () => new RedisStore({ client }),
-    isMistake: (error) => REDIS_MISTAKE.test(messageOf(error)),
+    isMistake,
     close: () => redis.disconnect(),
   }
 }
