@@ -9,6 +9,7 @@
 //   PaceCalls        calls fail, and replies come late
 //   KnownPushbacks   the server may lose the pause after a pushback
 //   LocalFallback    slots while the server is away, with `onFailure: 'local'`
+//   LeaseRenewals    requests that last longer than their leases
 //   FleetCircuits    which origins get no requests for a time, because they have failed
 //
 // Example of one request: the gate calls `reserve`. The script replies `wait`, with a turn, which
@@ -35,6 +36,7 @@ import type {
   CircuitReport,
   CircuitResult,
   FleetPacerCounters,
+  LeaseTerms,
   PaceReason,
   Pacer,
   PacerOutage,
@@ -45,9 +47,19 @@ import type {
 } from '@politely/gate'
 import { FleetCircuits } from './fleet-circuits.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
+import { LeaseRenewals } from './lease-renewals.ts'
 import { isLocal, LocalFallback } from './local-fallback.ts'
 import { PaceCalls } from './pace-calls.ts'
-import type { EstimateReply, FailuresReply, SlotReply, Turn, WaitReply } from './pace-reply.ts'
+import type {
+  DoneReply,
+  EstimateReply,
+  FailuresReply,
+  FullReply,
+  RenewedReply,
+  SlotReply,
+  Turn,
+  WaitReply,
+} from './pace-reply.ts'
 import { hadPushbacks, sendingOf, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
 import type { PaceTransport } from './pace-transport.ts'
 import { SendingLateness } from './sending-lateness.ts'
@@ -58,6 +70,7 @@ interface FleetPacerOptions {
   readonly onFailure?: 'wait' | 'local' | undefined
   readonly fleetSize?: number | undefined
   readonly timeoutMs?: number | undefined
+  readonly leaseMs?: number | undefined
   readonly now?: (() => number) | undefined
 }
 
@@ -71,6 +84,15 @@ interface KnownTurn {
   readonly isOfEstimate: boolean
 }
 
+/** `LeaseTerms`, with slots instead of tickets. */
+interface Lease {
+  readonly max: number
+  readonly ms: number
+  readonly open: readonly number[]
+}
+
+/** For a limit that is infinite, which JSON does not know. */
+const MAX_LIMIT = 1e9
 /** Our choice. A turn that is forgotten passes unused. */
 const MAX_TURNS = 10_000
 /** How long to wait for a reply. Milliseconds. */
@@ -80,9 +102,21 @@ export const DEFAULT_TIMEOUT_MS = 2_000
  * one by default.
  */
 const MAX_UNSENT_MS = 10_000
+/**
+ * How often a worker asks whether a request under way has ended: in another process, or one of its
+ * own, whose end it sees itself unless another process is told. Milliseconds. Our choice.
+ */
+const FULL_MS = 250
+const OWN_FULL_MS = 1_000
+/** A lease is renewed twice before it is over. Milliseconds. */
+const MIN_LEASE_MS = 100
 
 /** Keeps one pace for all workers of a fleet, on a server and by its clock. */
 export class FleetPacer implements Pacer, ReportingPacer {
+  /** Whether the server counts the requests under way of all workers: with the option `leaseMs`. */
+  readonly countsUnderWay: boolean
+  readonly #leaseMs: number | undefined
+  readonly #renewals: LeaseRenewals | undefined
   readonly #calls: PaceCalls
   readonly #local: LocalFallback | undefined
   /** A clock in milliseconds that never goes back. */
@@ -102,8 +136,13 @@ export class FleetPacer implements Pacer, ReportingPacer {
    * @throws {OptionError} for an invalid option, such as `onFailure: 'local'` without `fleetSize`.
    */
   constructor(transport: PaceTransport, options: FleetPacerOptions) {
-    const { onFailure = 'wait', fleetSize, timeoutMs = DEFAULT_TIMEOUT_MS, now } = options
+    const { onFailure = 'wait', fleetSize, timeoutMs = DEFAULT_TIMEOUT_MS, leaseMs, now } = options
     number('timeoutMs', timeoutMs, { min: 1, max: MAX_TIMEOUT_MS })
+    if (leaseMs !== undefined) number('leaseMs', leaseMs, { min: MIN_LEASE_MS, max: MAX_TIMEOUT_MS })
+    this.countsUnderWay = leaseMs !== undefined
+    this.#leaseMs = leaseMs
+    if (leaseMs !== undefined)
+      this.#renewals = new LeaseRenewals(leaseMs, (key, ticket) => this.renew(key, ticket, leaseMs))
     const hasTestClock = callable('now', now, 'a function that returns milliseconds') !== undefined
     this.#hasTestClock = hasTestClock
     this.#allowance = new SlotAllowance(timeoutMs, hasTestClock)
@@ -161,7 +200,9 @@ export class FleetPacer implements Pacer, ReportingPacer {
     furtherSlots = 0,
     seesSending = false,
     allowedMs = 0,
+    terms?: LeaseTerms,
   ): Promise<Reservation> {
+    const lease = this.#leaseOf(terms)
     const calledAt = this.#now()
     const mayBeLate = seesSending && !this.#hasTestClock && limits.pauseFrom !== 'end'
     const shortestDelay = delayOf({ ...limits, requestRates: undefined }, 0) // rates make it longer only
@@ -186,34 +227,54 @@ export class FleetPacer implements Pacer, ReportingPacer {
         allowedMs,
         ...allowances,
         knownPauses,
+        lease,
         ifClear: this.#circuits.isUnseen(key) || undefined,
         ...(turnOf(ticket) ?? known?.turn),
       }
-      const reply = await this.#calls.tryCall<SlotReply | WaitReply | FailuresReply>('reserve', key, request)
+      const reply = await this.#calls.tryCall<SlotReply | WaitReply | FullReply | FailuresReply>(
+        'reserve',
+        key,
+        request,
+      )
       if (reply === undefined) {
         if (slot !== undefined) void this.#calls.deliver('cancel', key, { slot }) // its reply was too late to be used
-        return this.#reserveWithoutServer(key, limits, ticket, allowedMs)
+        return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms)
       }
       this.#pushbacks.told(key, pushback, reply.epoch)
       const tookMs = this.#now() - sentAt
       this.#allowance.replied(tookMs)
-      if (request.ifClear && reply.kind !== 'wait') this.#circuits.seen(key, reply.kind === 'failures')
+      if (request.ifClear && (reply.kind === 'slot' || reply.kind === 'failures'))
+        this.#circuits.seen(key, reply.kind === 'failures')
       if (reply.kind === 'failures') {
         const { because } = shortestDelay // the gate calls `admit` before it calls `reserve` again
         return { kind: 'wait', ticket: ticket ?? (known && waitTicketOf(known.turn)), waitMs: 0, because }
+      }
+      const ended = endedTickets(terms, reply.ended)
+      if (reply.kind === 'full') {
+        const isOwn =
+          terms?.leaseMs === undefined && (lease?.open.length ?? 0) - (ended?.length ?? 0) >= (lease?.max ?? 0)
+        const waitMs = Math.min(reply.waitMs, isOwn ? OWN_FULL_MS : FULL_MS)
+        return {
+          kind: 'wait',
+          ticket: ticket ?? (known && waitTicketOf(known.turn)),
+          waitMs,
+          because: 'concurrency',
+          ended,
+        }
       }
       if (reply.kind === 'wait') {
         const { waitMs, because, turn } = reply
         this.#turns.set(key, { turn, at: this.#now() + waitMs, because, isOfEstimate: false })
         const isPushback = because === 'retry-after' || because === 'backoff' || because === 'rate-limit'
         if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
-        return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
+        return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because, ended }
       }
       if (tookMs <= maxReplyMs) {
         const { delay } = reply
         const laterMs = delay.delayMs > 0 ? allowedMs : 0
+        if (lease !== undefined && terms?.leaseMs === undefined) this.#renewals?.add(key, reply.slot)
         if (this.#hasTestClock) {
-          const slot = { kind: 'slot', ticket: ticketOf(reply), delay } as const
+          const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended } as const
           return laterMs === 0 ? slot : { ...slot, nextAfterMs: delay.delayMs + laterMs }
         }
         const startBy = sentAt + allowances.allowanceMs
@@ -224,6 +285,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
           startWithinMs: startBy - calledAt,
           awaitsSent,
           nextAfterMs: sentAt + tookMs + delay.delayMs + allowances.allowanceMs + laterMs - calledAt,
+          ended,
         }
       }
       this.#counters.repeats++
@@ -251,25 +313,43 @@ export class FleetPacer implements Pacer, ReportingPacer {
 
   async cancel(key: string, ticket: Ticket): Promise<void> {
     const turn = turnOf(ticket)
+    this.#renewals?.delete(key, slotOf(ticket))
     if (turn?.turnAt === this.#turns.get(key)?.turn.turnAt) this.#turns.delete(key)
     if (isLocal(ticket)) this.#local?.cancel(key, ticket)
     else if (turn !== undefined) await this.#calls.deliver('cancelWait', key, { ...turn })
     else await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
   }
 
-  async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
+  /** Tells the other workers that this request has ended: see `Pacer`. */
+  async release(key: string, ticket: Ticket): Promise<void> {
+    this.#renewals?.delete(key, slotOf(ticket))
+    if (this.countsUnderWay && !isLocal(ticket)) await this.#calls.deliver('release', key, { slot: slotOf(ticket) })
+  }
+
+  /** Resolves to true while the server is away: whether the lease is over is not known. */
+  async renew(key: string, ticket: Ticket, leaseMs: number): Promise<boolean> {
+    if (!this.countsUnderWay || isLocal(ticket)) return true
+    const reply = await this.#calls.tryCall<RenewedReply | DoneReply>('renew', key, { slot: slotOf(ticket), leaseMs })
+    return reply?.kind !== 'done'
+  }
+
+  /** @param onceMs See `Pacer`. */
+  async report(key: string, ticket: Ticket, response: PaceResponse, onceMs?: number): Promise<void> {
     const now = this.#now()
     const utcOffsetMs = this.#hasTestClock ? 0 : Date.now() - now // for dates in Retry-After
     const pushback = pushbackOf(response, now + utcOffsetMs)
     if (pushback !== undefined) {
       const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first pushback
-      this.#pushbacks.rememberOwn(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
+      // A pushback that may have been reported before is told by this call only.
+      if (onceMs === undefined || isLocal(ticket))
+        this.#pushbacks.rememberOwn(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
+      else this.#pushbacks.rememberOfOthers(key, lastingPause)
     }
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
     // A success counts only against pushbacks that are older than its request. So it changes
     // nothing unless the key had pushbacks when the slot was reserved.
     if (pushback !== undefined || hadPushbacks(ticket))
-      await this.#calls.deliver('report', key, { slot: slotOf(ticket), pushback })
+      await this.#calls.deliver('report', key, { slot: slotOf(ticket), pushback, onceMs })
   }
 
   async pause(key: string, pauseMs: number, because: PauseReason): Promise<void> {
@@ -342,13 +422,31 @@ export class FleetPacer implements Pacer, ReportingPacer {
   /** Gives up the calls that have failed and would be made again. Does not close the client. */
   close(): void {
     this.#calls.close()
+    this.#renewals?.close()
+  }
+
+  /** The lease of a request, as the script gets it. Requests with local slots are not on the server. */
+  #leaseOf(terms: LeaseTerms | undefined): Lease | undefined {
+    if (terms === undefined || this.#leaseMs === undefined) return undefined
+    const { max, leaseMs: ms = this.#leaseMs, open } = terms
+    const shared = open.filter((ticket) => !isLocal(ticket))
+    const free = Math.max(Math.min(max, MAX_LIMIT) - (open.length - shared.length), 0)
+    return { max: free, ms, open: shared.map(slotOf) }
   }
 
   /** Returns a wait until the next attempt, or a local slot. */
-  #reserveWithoutServer(key: string, limits: PaceLimits, ticket: Ticket | undefined, allowedMs: number): Reservation {
+  #reserveWithoutServer(
+    key: string,
+    limits: PaceLimits,
+    ticket: Ticket | undefined,
+    allowedMs: number,
+    lease: LeaseTerms | undefined,
+  ): Reservation {
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(key) }
     const pause = this.#knownPauseOf(key)
     if (pause !== undefined) return { kind: 'wait', ticket, ...pause }
+    if (lease !== undefined && this.countsUnderWay && lease.open.length >= lease.max)
+      return { kind: 'wait', ticket, waitMs: OWN_FULL_MS, because: 'concurrency' }
     const reservation = this.#local.reserve(key, limits, allowedMs)
     if (reservation.kind === 'slot') this.#counters.localSlots++
     return reservation
@@ -401,4 +499,12 @@ export class FleetPacer implements Pacer, ReportingPacer {
     }
     this.#isSharing = false
   }
+}
+
+/** Returns the tickets of slots that are no longer under way; undefined for none. */
+function endedTickets(
+  terms: LeaseTerms | undefined,
+  slots: readonly number[] | undefined,
+): readonly Ticket[] | undefined {
+  return slots && terms?.open.filter((ticket) => slots.includes(slotOf(ticket)))
 }

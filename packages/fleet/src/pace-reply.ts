@@ -18,6 +18,7 @@ export interface SlotReply extends Reply {
   readonly delay: Delay
   /** Whether the last responses to requests of this key were pushbacks. */
   readonly hasPushbacks: boolean
+  readonly ended: readonly number[] | undefined
 }
 
 export interface WaitReply extends Reply {
@@ -25,6 +26,16 @@ export interface WaitReply extends Reply {
   readonly waitMs: number
   readonly because: PaceReason
   readonly turn: Turn
+  readonly ended: readonly number[] | undefined
+}
+
+/** The reply to `reserve` if the slot is free, but too many requests are under way. */
+export interface FullReply extends Reply {
+  readonly kind: 'full'
+  /** The time until the first lease is over. Milliseconds. */
+  readonly waitMs: number
+  /** The slots among the `open` ones of the request that are no longer under way. */
+  readonly ended: readonly number[] | undefined
 }
 
 /** When a worker that waits calls again. */
@@ -61,11 +72,24 @@ export interface FailuresReply extends Reply {
   readonly kind: 'failures'
 }
 
+/** The reply to `renew`, if the lease was not over. */
+export interface RenewedReply extends Reply {
+  readonly kind: 'renewed'
+}
+
 export interface DoneReply extends Reply {
   readonly kind: 'done'
 }
 
-export type PaceReply = SlotReply | WaitReply | FailuresReply | EstimateReply | PauseReply | DoneReply
+export type PaceReply =
+  | SlotReply
+  | WaitReply
+  | FullReply
+  | FailuresReply
+  | EstimateReply
+  | PauseReply
+  | RenewedReply
+  | DoneReply
 
 /** The reply to a call about the circuit of an origin. */
 export interface CircuitReply {
@@ -87,9 +111,10 @@ const ESTIMATE_REASONS = [...WAIT_REASONS, 'none'] as const
 
 /** The kinds of replies to each operation. */
 const KINDS: Readonly<Record<string, readonly PaceReply['kind'][]>> = {
-  reserve: ['slot', 'wait', 'failures'],
+  reserve: ['slot', 'wait', 'full', 'failures'],
   estimate: ['estimate', 'wait'],
   report: ['pause', 'done'],
+  renew: ['renewed', 'done'],
 }
 const DONE = ['done'] as const
 
@@ -106,13 +131,19 @@ export function paceReplyOf(operation: string, kind: unknown, fields: ReplyField
     case 'slot': {
       const delay = { delayMs: ms(fields.delayMs, invalid), because: one(DELAY_REASONS, because, invalid) }
       const hasPushbacks = flag(fields.hasPushbacks, invalid)
-      return { epoch, isEpochLost, kind: known, slot: ms(fields.slot, invalid), delay, hasPushbacks }
+      const ended = slots(fields.ended, invalid)
+      return { epoch, isEpochLost, kind: known, slot: ms(fields.slot, invalid), delay, hasPushbacks, ended }
     }
     case 'wait': {
       const [turnAt, turnBefore] = [ms(fields.turnAt, invalid), ms(fields.turnBefore, invalid)]
       const turn = { turnAt, turnBefore, turnStepMs: ms(fields.turnStepMs, invalid) }
       const waitMs = ms(fields.waitMs, invalid)
-      return { epoch, isEpochLost, kind: known, waitMs, because: one(WAIT_REASONS, because, invalid), turn }
+      const ended = slots(fields.ended, invalid)
+      return { epoch, isEpochLost, kind: known, waitMs, because: one(WAIT_REASONS, because, invalid), turn, ended }
+    }
+    case 'full': {
+      const [waitMs, ended] = [ms(fields.waitMs, invalid), slots(fields.ended, invalid)]
+      return { epoch, isEpochLost, kind: known, waitMs, ended }
     }
     case 'estimate': {
       const waitMs = ms(fields.waitMs, invalid)
@@ -123,6 +154,7 @@ export function paceReplyOf(operation: string, kind: unknown, fields: ReplyField
       return { epoch, isEpochLost, kind: known, pauseMs, because: one(WAIT_REASONS, because, invalid) }
     }
     case 'failures':
+    case 'renewed':
     case 'done':
       return { epoch, isEpochLost, kind: known }
   }
@@ -146,6 +178,14 @@ function ms(value: unknown, invalid: () => Error): number {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number
   throw invalid()
+}
+
+/** Redis lists slots as text. */
+function slots(value: unknown, invalid: () => Error): readonly number[] | undefined {
+  if (value === undefined || value === '') return undefined
+  const list = typeof value === 'string' ? value.split(' ') : value
+  if (!Array.isArray(list)) throw invalid()
+  return list.map((slot) => ms(slot, invalid))
 }
 
 function flag(value: unknown, invalid: () => Error): boolean {

@@ -33,6 +33,7 @@ import { Budgets } from './lane/budgets.ts'
 import { CheckedPacer } from './lane/checked-pacer.ts'
 import { ConcurrencyLimit } from './lane/concurrency-limit.ts'
 import { estimateWait, type WaitForecast } from './lane/estimate.ts'
+import { ForeignPermit, type PermitRecord } from './lane/foreign-permit.ts'
 import type { GateContext } from './lane/gate-context.ts'
 import { GrantedPermit } from './lane/granted-permit.ts'
 import type { Lane } from './lane/lane.ts'
@@ -106,6 +107,13 @@ export interface GatePort
     redirectedFrom: readonly string[],
     mayFetch: boolean,
   ) => Promise<Entrance | RefusedForecast | { readonly pending: Promise<ClientVerdict> | undefined }>
+  /**
+   * Returns the permit of a request that another gate has granted, or that was released here, to
+   * apply its report.
+   * @param isOwn Whether this gate has granted it.
+   * @param onceMs For how long another report of it changes nothing: see `Pacer.report`.
+   */
+  readonly foreignPermit: (record: PermitRecord, isOwn: boolean, onceMs: number) => ForeignPermit
   /** Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period. */
   readonly circuitOf: (origin: string) => CircuitReport & { readonly retryAt: number }
   /**
@@ -135,9 +143,17 @@ export interface Entrance {
   /**
    * Starts the request if it may start now. Otherwise returns how long it has to wait, or why it is
    * refused. One call of the pacer says all of that: `reserve`.
-   * @param allowanceMs How much later another program may send the request.
    */
-  readonly tryEnter: (allowanceMs: number, signal?: AbortSignal) => Promise<GrantedPermit | Forecast>
+  readonly tryEnter: (options?: OuterOptions) => Promise<GrantedPermit | Forecast>
+}
+
+/** The options of `Entrance.tryEnter`. */
+interface OuterOptions {
+  /** How much later another program may send the request. Milliseconds; default 0. */
+  readonly allowanceMs?: number | undefined
+  /** How long the request of another program counts as under way: see `LeaseTerms`. Milliseconds. */
+  readonly leaseMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
@@ -265,9 +281,14 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
             lane,
             maxConcurrent: pacing.maxConcurrentPerKey,
             knownWait: () => lane.knownWait(route, verdict.origin),
-            tryEnter: (allowanceMs, signal) => this.#tryEnter(check, route, { signal, redirectedFrom }, allowanceMs),
+            tryEnter: (options) => this.#tryEnter(check, route, redirectedFrom, options),
           }
         )
+      },
+      foreignPermit: (record, isOwn, onceMs) => {
+        const knowsTickets = isOwn || !(ownPacer instanceof LocalPacer)
+        const site = record.origin === undefined ? pacing : sitePacingOf(record.origin)
+        return new ForeignPermit({ context, knowsTickets, site, lane: routes.laneOf(record.key) }, record, onceMs)
       },
       circuitOf: (origin) => {
         const report = context.circuits.reportOf(origin)
@@ -437,20 +458,21 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   async #tryEnter(
     check: AllowedCheck,
     found: Route<Lane>,
-    more: WhenArguments,
-    allowanceMs: number,
+    redirectedFrom: readonly string[],
+    { allowanceMs = 0, leaseMs, signal }: OuterOptions = {},
   ): Promise<GrantedPermit | Forecast> {
     const { activity, now } = this.#context
     const { url, verdict } = check
     const route = this.#routes.current(found)
-    const call = { url, ...more, maxWaitMs: 0, allowanceMs, isOuter: true, enteredAt: stackOf(url) }
+    const how = { allowanceMs, leaseMs, signal, redirectedFrom, maxWaitMs: 0, isOuter: true }
+    const call = { url, ...how, enteredAt: stackOf(url) }
     activity.begin()
     try {
       this.#closing.signal.throwIfAborted()
       const entered = await route.lane.tryAdd(route, check, call)
       if (entered instanceof GrantedPermit) {
-        if (more.signal?.aborted) entered.abandon(more.signal.reason)
-        more.signal?.throwIfAborted()
+        if (signal?.aborted) entered.abandon(signal.reason)
+        signal?.throwIfAborted()
         return this.#start(entered, route)
       }
       activity.end()
@@ -523,7 +545,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = { url, signal, maxWaitMs, redirectedFrom, allowanceMs: 0, isOuter: false, enteredAt }
+      const ofThisProcess = { allowanceMs: 0, leaseMs: undefined, isOuter: false }
+      const call = { url, signal, maxWaitMs, redirectedFrom, ...ofThisProcess, enteredAt }
       const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)

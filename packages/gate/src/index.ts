@@ -35,6 +35,7 @@ export type {
   Admission,
   CircuitReport,
   CircuitResult,
+  LeaseTerms,
   PaceReason,
   Pacer,
   PacerOutage,

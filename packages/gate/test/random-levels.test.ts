@@ -64,7 +64,7 @@ async function enterFromOutside(gate: PoliteGate, url: string, signal: AbortSign
       entrance.lane.attach()
       lane?.detach()
       lane = entrance.lane
-      const entered = entrance.knownWait() ?? (await entrance.tryEnter(0, signal))
+      const entered = entrance.knownWait() ?? (await entrance.tryEnter({ signal }))
       if ('release' in entered) return entered
       if (!('waitMs' in entered)) throw new Error('refused')
       await pause(entered.waitMs > 0 ? entered.waitMs : 10)

@@ -1,10 +1,14 @@
 // The Lua script of `RedisPacer`: decides when each request of a fleet may start.
 //
 // Redis runs one call of the script at a time, by its own clock. So two workers never get the same
-// slot, and their clocks don't have to agree. The script keeps two values in Redis:
+// slot, and their clocks don't have to agree. The script keeps these values in Redis:
 //
-//   pace    for each key: when the next slot is, and why; the pushbacks; the last turn
-//   epoch   for each bucket of keys: since when the server has lost no data
+//   pace       for each key: when the next slot is, and why; the pushbacks; the last turn
+//   epoch      for each bucket of keys: since when the server has lost no data
+//   leases     for each key: the slots whose requests are under way, and until when each counts
+//   reported   for each key: the slots whose pushback has been reported, for `onceMs`
+//
+// Leases are not a part of the pace, so that workers with and without them can share it.
 //
 // The script mirrors core's pace functions (core/src/pace): the same names, the same arithmetic on
 // doubles. test/same-slots.test.ts compares both with random sequences of calls. Core has no
@@ -26,9 +30,11 @@ import {
 import { type Script, scriptOf } from './client.ts'
 
 /**
- * KEYS: the pace of one key, the epoch of its bucket, and with `ifClear` the circuit of the key.
- * ARGV: the request as JSON. Numbers are doubles: replies have them as text with 17 digits, and
- * cmsgpack stores them exactly.
+ * KEYS: the pace of one key, the epoch of its bucket, the circuit of the key, its leases and its
+ * reported slots. The last three may be missing if no request is about them.
+ * ARGV: one or more requests for the key as JSON. With more than one, the script returns a list of
+ * the replies. Numbers are doubles: replies have them as text with 17 digits, and cmsgpack stores
+ * them exactly.
  *
  * The epoch is the time since which the server has lost no data, as far as the server can know. It
  * continues while the server has the same run and the same replication history, and the key of the
@@ -45,13 +51,15 @@ local MAX_SLOW_DELAY, MAX_SIMULATED_REQUESTS = ${MAX_SLOW_DELAY_MS}, ${MAX_SIMUL
 -- The longest expiry that Redis can add to its clock.
 local MAX_EXPIRY = 8.64e15
 
-local request = cjson.decode(ARGV[1])
-local limits = request.limits
-local now = request.now
-if not now then
-  local time = redis.call('TIME')
-  now = time[1] * 1000 + time[2] / 1000
+local time = redis.call('TIME')
+local request, limits, now
+
+local function read(json)
+  request = cjson.decode(json)
+  limits = request.limits
+  now = request.now or time[1] * 1000 + time[2] / 1000
 end
+read(ARGV[1])
 
 local function text(number) return string.format('%.17g', number) end
 
@@ -163,9 +171,13 @@ local function canForgetAt()
   return math.max(pace.nextSlotAt + (pace.pushbacks > 0 and pace.maxBackoffMs or 0), pace.underWayUntil or 0)
 end
 
--- Saves the pace. It expires a second after core's canForget would be true. With a test clock it
+-- Saves the pace after the last request.
+local isChanged = false
+local function save() isChanged = true end
+
+-- It expires a second after core's canForget would be true. With a test clock it
 -- expires an hour after, since a test clock may stand still.
-local function save()
+local function store()
   local fields = { FORMAT }
   for i, name in ipairs(FIELDS) do fields[i + 1] = pace[name] end
   local keepUntil = math.max(canForgetAt(), pace.lastTurnAt)
@@ -175,6 +187,33 @@ end
 
 local function setUnderWay(untilAt, ms, because)
   pace.underWayUntil, pace.underWayMs, pace.underWayBecause = untilAt, ms, because
+end
+
+-- Lets a key expire no sooner than so much later than now.
+local function keepFor(key, ms)
+  local keepMs = math.min(math.ceil(request.now and ms + HOUR or ms), MAX_EXPIRY)
+  if redis.call('PTTL', key) < keepMs then redis.call('PEXPIRE', key, string.format('%.0f', keepMs)) end
+end
+
+-- The requests under way. Each has a lease, which ends at the time that is the score of its slot.
+local function addLease(slot, ms)
+  redis.call('ZADD', KEYS[4], text(now + ms), text(slot))
+  keepFor(KEYS[4], ms)
+end
+
+local function endLease(slot)
+  if KEYS[4] then redis.call('ZREM', KEYS[4], text(slot)) end
+end
+
+-- Which of the slots that the caller believes to be under way have no lease.
+local function endedSlots()
+  local open, ended = {}, {}
+  for i, slot in ipairs(request.lease.open) do open[i] = text(slot) end
+  if #open == 0 then return '' end
+  for i, endsAt in ipairs(redis.call('ZMSCORE', KEYS[4], unpack(open))) do
+    if not endsAt then ended[#ended + 1] = open[i] end
+  end
+  return table.concat(ended, ' ')
 end
 
 local function nextSlot(at)
@@ -247,18 +286,16 @@ local operations = {}
 
 -- Applies the pauses that the caller knows of, except those that Redis learned of in this epoch.
 local function applyKnownPauses()
-  local isChanged = false
   for _, pause in ipairs(request.knownPauses) do
     if pause.epoch ~= epoch then
       addLastingPause(now + pause.ms, pause.because)
-      isChanged = true
+      save()
     end
   end
-  return isChanged
 end
 
 function operations.pause()
-  if applyKnownPauses() then save() end
+  applyKnownPauses()
   return { 'done', text(epoch) }
 end
 
@@ -284,10 +321,10 @@ local function takeTurn(slotAt, delayMs)
   return turnAt, turnAt, turnBefore, stepMs
 end
 
-local function waitForTurn(slot, delayMs, isChanged)
+local function waitForTurn(slot, delayMs)
   local before = pace.lastTurnAt
   local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delayMs)
-  if isChanged or pace.lastTurnAt ~= before then save() end
+  if pace.lastTurnAt ~= before then save() end
   return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore), text(stepMs) }
 end
 
@@ -298,21 +335,33 @@ local function hasFailures()
 end
 
 function operations.reserve()
-  local isChanged = applyKnownPauses()
+  local lease = request.lease
+  applyKnownPauses()
   if request.slot then
     returnSlot(request.slot)
-    isChanged = true
+    endLease(request.slot)
+    save()
   end
-  if request.ifClear and hasFailures() then
-    if isChanged then save() end
-    return { 'failures', text(epoch) }
+  if request.ifClear and hasFailures() then return { 'failures', text(epoch) } end
+  local ended
+  if lease then
+    redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', text(now))
+    ended = endedSlots()
   end
   addLostVisit()
   local slot = nextSlot(now)
   local delay = delayOf(now, 0)
   -- A worker without a turn leaves a free slot to the worker that has waited for it.
   if slot.because == 'none' and not request.turnAt and hasTurnsAhead() then slot.because = delay.because end
-  if slot.because ~= 'none' then return waitForTurn(slot, delay.ms, isChanged) end
+  if slot.because ~= 'none' then
+    local reply = waitForTurn(slot, delay.ms)
+    reply[#reply + 1] = ended
+    return reply
+  end
+  if lease and redis.call('ZCARD', KEYS[4]) >= lease.max then
+    local firstEnd = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2]
+    return { 'full', text(epoch), text(firstEnd and firstEnd - now or lease.ms), ended }
+  end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   -- Another program may send the request this much later.
   local allowedMs = delay.ms > 0 and request.allowedMs or 0
@@ -323,7 +372,8 @@ function operations.reserve()
   end
   pace.epoch = epoch
   save()
-  return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0' }
+  if lease then addLease(pace.slots, lease.ms) end
+  return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0', ended }
 end
 
 -- Gives up a turn. If it is not the last turn, the next worker to arrive also gets the last turn,
@@ -343,6 +393,7 @@ end
 
 function operations.cancel()
   returnSlot(request.slot)
+  endLease(request.slot)
   save()
   return { 'done', text(epoch) }
 end
@@ -358,6 +409,14 @@ function operations.sent()
   return { 'done', text(epoch) }
 end
 
+-- Whether no worker has reported this slot before.
+local function isFirstReport()
+  redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', text(now))
+  local isFirst = redis.call('ZADD', KEYS[5], 'NX', text(now + request.onceMs), text(request.slot)) == 1
+  keepFor(KEYS[5], request.onceMs)
+  return isFirst
+end
+
 function operations.report()
   local isOld = pace.pushbacks > 0 and request.slot <= pace.slotsAtPushback
   local pushback = request.pushback
@@ -365,6 +424,8 @@ function operations.report()
   if not pushback then
     if isOld or pace.pushbacks == 0 then return { 'done', text(epoch) } end
     pace.pushbacks = 0
+  elseif request.onceMs and not isFirstReport() then
+    -- The caller learns of the present pause.
   elseif requestedMs or not isOld then
     local backoff = pushback.backoff
     local backoffMs = math.min(backoff.firstMs * backoff.factor ^ pace.pushbacks, backoff.maxMs)
@@ -384,6 +445,19 @@ operations['end'] = function()
   return { 'done', text(epoch) }
 end
 
+function operations.release()
+  endLease(request.slot)
+  return { 'done', text(epoch) }
+end
+
+function operations.renew()
+  local endsAt = redis.call('ZSCORE', KEYS[4], text(request.slot))
+  if not endsAt or tonumber(endsAt) <= now then return { 'done', text(epoch) } end
+  addLease(request.slot, request.leaseMs)
+  return { 'renewed', text(epoch) }
+end
+
+-- Changes the pace as the requests ahead would, so it is the only request of its call.
 function operations.estimate()
   addLostVisit()
   local slot = nextSlot(now)
@@ -400,7 +474,12 @@ function operations.estimate()
   return { 'estimate', text(epoch), text(at + furtherMs - now), because }
 end
 
-local reply = operations[request.op]()
-table.insert(reply, 3, isEpochLost and '1' or '0')
-return reply
+local replies = {}
+for i, json in ipairs(ARGV) do
+  read(json)
+  replies[i] = operations[request.op]()
+  table.insert(replies[i], 3, isEpochLost and '1' or '0')
+end
+if isChanged then store() end
+return replies[2] and replies or replies[1]
 `)

@@ -40,6 +40,14 @@ export interface RedisPacerOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
+   * Counts the requests under way of all workers against `maxConcurrentPerKey`, by leases: a request
+   * counts until its end, or until its worker has been dead for so long. A worker renews the leases
+   * of longer requests. All workers that count use it; a worker without it is not counted.
+   * Milliseconds.
+   * @default none; each worker counts its own requests
+   */
+  readonly leaseMs?: number | undefined
+  /**
    * @internal The clock of the pace instead of the clock of Redis, in milliseconds since 1970. It
    * must not advance during a call. For tests and simulations.
    */
@@ -52,6 +60,7 @@ const KNOWN: Readonly<Record<keyof RedisPacerOptions, true>> = {
   onFailure: true,
   fleetSize: true,
   timeoutMs: true,
+  leaseMs: true,
   now: true,
 }
 
@@ -72,7 +81,7 @@ export class RedisPacer extends FleetPacer {
    */
   constructor(options: RedisPacerOptions) {
     assertOptions(options, EXAMPLE, KNOWN)
-    const { client, keyPrefix = DEFAULT_KEY_PREFIX } = options
-    super(redisTransport(commandsOf(client), checkedKeyPrefix(keyPrefix)), options)
+    const { client, keyPrefix = DEFAULT_KEY_PREFIX, leaseMs } = options
+    super(redisTransport(commandsOf(client), checkedKeyPrefix(keyPrefix), leaseMs !== undefined), options)
   }
 }

@@ -5,6 +5,7 @@ import type { Delay, PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { circuitCases, pacerCases } from '@politely/testing/cases'
+import { leaseCases } from '@politely/testkit/cases/lease-cases'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
 import { Redis } from 'ioredis'
@@ -46,6 +47,20 @@ describe.skipIf(noRedis())('with a server', () => {
       },
     })
     expect(pacer?.counters.failures).toBe(0)
+  })
+
+  test.for(leaseCases)('leases: $name', async ({ run }) => {
+    const client = await connectIoredis(redis.url)
+    const options = { client, keyPrefix: redis.newPrefix() }
+    await knowLongAgo(options, ['k'])
+    const pacers: RedisPacer[] = []
+    await run({
+      open: async (now, leaseMs) => {
+        pacers.push(openPacer({ ...options, now, leaseMs }))
+        return pacers.at(-1) as RedisPacer
+      },
+    })
+    expect(pacers.map(({ counters }) => counters.failures)).toEqual(pacers.map(() => 0))
   })
 
   test('calls Redis once for a request that need not wait, and twice for one that waits', async () => {

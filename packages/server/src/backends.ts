@@ -52,6 +52,8 @@ const DEAD_MS = 5_000
 /** The pacer has two statements under way at most. The other connections are for the store. */
 const MAX_CONNECTIONS = 4
 const CONTACT_MS = 1_000
+/** How long a dead server's request counts as under way if its lease does not say. Milliseconds. */
+const LEASE_MS = 60_000
 /** The origin that the store is asked about: of no site. */
 const PROBED = 'https://politely.invalid'
 /** A refused login, and a role or database that does not exist. */
@@ -153,7 +155,7 @@ async function openRedis(url: string, flag: string): Promise<Backend> {
   }
   return {
     name: `Redis at ${placeOf(url)}`,
-    newPacer: () => new RedisPacer({ client }),
+    newPacer: () => new RedisPacer({ client, leaseMs: LEASE_MS }),
     newStore: () => new RedisStore({ client }),
     isMistake,
     close: () => redis.disconnect(),

@@ -18,7 +18,9 @@ const HELP = `Grants permits to crawlers in any language: when each of them may 
   --tls-key <file>          its private key
   --behind-tls              a proxy in front of the server ends TLS
   --host-name <name>        a name of the server in the Host header; may be repeated
-  --key <file>              the key of permits, so that they stay valid after a restart; created if necessary
+  --key <file>              the key of permits, so that they stay valid after a restart and at other servers with the
+                            same key; created if necessary. May be repeated: the first signs, all are read
+  --max-lease <seconds>     how long after its grant a permit counts at most, however often it is renewed (default: 600)
   --allow-private           callers over TCP may ask for private hosts too
   --allow-address <block>   a private address, or a block such as 10.0.0.0/8, that counts as public; may be repeated
   --min-delay <seconds>     the shortest time between two requests to one site (default: 1)
@@ -103,7 +105,8 @@ const parsed = (args: readonly string[]) =>
       'tls-key': text,
       'behind-tls': flag,
       'host-name': list,
-      key: text,
+      key: list,
+      'max-lease': text,
       'allow-private': flag,
       'allow-address': list,
       'min-delay': text,
@@ -126,7 +129,8 @@ function settingsOf(values: Values): ServeSettings {
   const userAgent = values['user-agent']
   if (userAgent === undefined)
     throw new UsageError('--user-agent is missing; write one such as "YourBot/1.0 (+https://your.site/bot)"')
-  const { tokens, key, fetch } = values
+  const { tokens, key: keys, fetch } = values
+  const maxLeaseMs = milliseconds('--max-lease', values['max-lease'])
   const maxRequests = count('--max-requests', values['max-requests']) ?? 10_000
   return {
     robots: { userAgent, allowAddresses: values['allow-address'] ?? [] },
@@ -137,11 +141,11 @@ function settingsOf(values: Values): ServeSettings {
       maxConcurrentPerDomain: maxRequests,
       maxConcurrent: maxRequests,
     },
-    server: { allowPrivate: values['allow-private'], hostNames: values['host-name'], fetch },
+    server: { allowPrivate: values['allow-private'], hostNames: values['host-name'], fetch, maxLeaseMs },
     backends: backendsOf(values),
     address: addressOf(values),
     tokens: tokens === undefined ? undefined : { file: tokens, text: readFile('--tokens', tokens) },
-    key,
+    keys,
   }
 }
 

@@ -12,9 +12,10 @@ export interface PolitelyServerOptions {
   readonly tokens?: string | undefined
   /**
    * The key that permits and tickets are signed with: at least 32 bytes. With the same key, a server
-   * that was restarted knows permits of its predecessor as its own. Default: a random key.
+   * that was restarted knows permits of its predecessor as its own, and several servers know each
+   * other's. Of several keys, the first signs, and all are read. Default: a random key.
    */
-  readonly secret?: Uint8Array | undefined
+  readonly secret?: Uint8Array | readonly Uint8Array[] | undefined
   /**
    * Whether callers over TCP may ask for private hosts. Callers over a UNIX socket always may.
    * Default false: every URL has to lead to a public address, also after redirects.
@@ -26,6 +27,11 @@ export interface PolitelyServerOptions {
   readonly fetch?: boolean | undefined
   /** The longest pause that a client may report in the name of a site. Milliseconds; default one hour. */
   readonly maxPauseMs?: number | undefined
+  /**
+   * How long after its grant a permit counts as under way at most, however often its client renews it.
+   * Milliseconds; default 10 minutes.
+   */
+  readonly maxLeaseMs?: number | undefined
   /**
    * What the log calls the pacer when it fails, such as `Redis at 10.0.0.5:6379`. Default: the name
    * of its class.
@@ -45,6 +51,7 @@ const SERVER_OPTIONS: Readonly<Record<keyof PolitelyServerOptions, true>> = {
   fetch: true,
   maxPauseMs: true,
   pacerName: true,
+  maxLeaseMs: true,
   logger: true,
 }
 
@@ -69,6 +76,7 @@ export interface TcpOptions {
 const EXAMPLE = '{ gate: new PoliteGate({ robots }) }'
 const MIN_SECRET_BYTES = 32
 const HOUR_MS = 3_600_000
+const MAX_LEASE_MS = 600_000
 
 /** The options with their defaults. */
 export type CheckedOptions = {
@@ -78,7 +86,7 @@ export type CheckedOptions = {
   >
 } & {
   readonly pacerName: string | undefined
-  readonly secret: Uint8Array | undefined
+  readonly secrets: readonly Uint8Array[] | undefined
   readonly tokens: string | undefined
 }
 
@@ -95,13 +103,15 @@ export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
     fetch = false,
     maxPauseMs = HOUR_MS,
     pacerName,
+    maxLeaseMs = MAX_LEASE_MS,
     logger = {},
   } = options
   if (!(gate instanceof PoliteGate))
     throw new OptionError('gate', `${describeValue(gate)} is not a PoliteGate; write ${EXAMPLE}`)
   if (tokens !== undefined && typeof tokens !== 'string')
     throw new OptionError('tokens', `${describeValue(tokens)} is not the text of a token file`)
-  if (secret !== undefined && !(secret instanceof Uint8Array && secret.length >= MIN_SECRET_BYTES))
+  const secrets = secret instanceof Uint8Array ? [secret] : secret
+  if (secrets !== undefined && !(Array.isArray(secrets) && secrets.length > 0 && secrets.every(isSecret)))
     throw new OptionError('secret', `is not ${MIN_SECRET_BYTES} bytes or more; write crypto.randomBytes(32)`)
   if (!Array.isArray(hostNames) || hostNames.some((name) => typeof name !== 'string'))
     throw new OptionError(
@@ -111,6 +121,9 @@ export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
   if (pacerName !== undefined && typeof pacerName !== 'string')
     throw new OptionError('pacerName', `${describeValue(pacerName)} is not a name; write 'Redis at 10.0.0.5:6379'`)
   number('maxPauseMs', maxPauseMs, { min: 0, max: 24 * HOUR_MS })
+  number('maxLeaseMs', maxLeaseMs, { min: 1_000, max: 24 * HOUR_MS })
   withMethods('logger', logger, [], 'an object with info or warn, such as console')
-  return { gate, tokens, secret, allowPrivate, hostNames, fetch, maxPauseMs, pacerName, logger }
+  return { gate, tokens, secrets, allowPrivate, hostNames, fetch, maxPauseMs, maxLeaseMs, pacerName, logger }
 }
+
+const isSecret = (secret: unknown) => secret instanceof Uint8Array && secret.length >= MIN_SECRET_BYTES

@@ -127,7 +127,7 @@ export const ReportsBody = Strict({ reports: Batch(Report) })
 const Done = Type.Object({
   state: Type.String({
     description:
-      '`done`; `gone`: the lease was over, or the server has restarted; `repeated`: this permit has reported before; `unknown`: not a permit of this tenant.',
+      '`done`: the lease was open at this server; `counted`: it was not, but the response that was reported counts; `gone`: nothing counts, since there is no response in the report, or the lease ended more than 10 minutes ago, or it cannot be renewed; `repeated`: this permit has reported before; `unknown`: not a permit of this tenant.',
   }),
 })
 

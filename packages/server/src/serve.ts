@@ -19,8 +19,8 @@ export interface ServeSettings {
   readonly address: ServerAddress
   /** The token file, and what it contains. */
   readonly tokens: { readonly file: string; readonly text: string } | undefined
-  /** The file of the key of permits. */
-  readonly key: string | undefined
+  /** The files of the keys of permits. */
+  readonly keys: readonly string[] | undefined
 }
 
 type Log = (text: string) => void
@@ -35,7 +35,7 @@ const MAX_CACHE_BYTES = 256 * 1024 * 1024
  * database without the schema.
  */
 export async function serve(settings: ServeSettings, log: Log): Promise<void> {
-  const { tokens, key } = settings
+  const { tokens, keys } = settings
   const logger = { warn: log }
   await using backends = await openBackends(settings.backends)
   const { pacer, pacerName, store } = backends
@@ -48,7 +48,7 @@ export async function serve(settings: ServeSettings, log: Log): Promise<void> {
     releaseWarningMs: Number.POSITIVE_INFINITY, // leases do this
     rateLimitHeaders: true, // of reports
   })
-  const secret = key === undefined ? undefined : secretOf(key, log)
+  const secret = keys?.map((path, n) => secretOf(path, n === 0, log))
   await using server = new PolitelyServer({ ...settings.server, gate, tokens: tokens?.text, secret, pacerName, logger })
   const where = await listen(server, settings.address)
   const withoutTokens = tokens === undefined ? '; programs of this machine need no token' : ''
@@ -96,16 +96,16 @@ async function listen(server: PolitelyServer, address: ServerAddress): Promise<s
   }
 }
 
-/** Reads the key of permits. Makes one that only this user may read, if the file does not exist. */
-function secretOf(path: string, log: Log): Uint8Array {
+/** Reads a key of permits. @param creates Whether to make one that only this user may read, if the file does not exist. */
+function secretOf(path: string, creates: boolean, log: Log): Uint8Array {
   try {
-    if (!existsSync(path))
+    if (creates && !existsSync(path))
       writeFileSync(path, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     throw new UsageError(`--key: ${(error as Error).message}`)
   }
-  if ((statSync(path).mode & 0o077) !== 0) log(`--key: others may read ${path}; write chmod 600 ${path}`)
   const secret = Buffer.from(readFile('--key', path).trim(), 'base64url')
+  if ((statSync(path).mode & 0o077) !== 0) log(`--key: others may read ${path}; write chmod 600 ${path}`)
   if (secret.length >= SECRET_BYTES) return secret
   throw new UsageError(
     `--key: ${path} has ${secret.length} bytes; delete it, and the server makes one of ${SECRET_BYTES}`,

@@ -80,7 +80,7 @@ export class PolitelyServer implements AsyncDisposable {
    */
   constructor(options: PolitelyServerOptions) {
     this.#options = checkedOptions(options)
-    const { gate, tokens, secret = randomBytes(32), maxPauseMs, pacerName, logger } = this.#options
+    const { gate, tokens, secrets = [randomBytes(32)], maxPauseMs, maxLeaseMs, pacerName, logger } = this.#options
     const { now } = gatePort(gate)
     this.#tenants = new Tenants(now)
     this.#local = new Tenant(LOCAL, DEFAULT_QUOTAS, now)
@@ -93,7 +93,8 @@ export class PolitelyServer implements AsyncDisposable {
     }))
     const desk = new PermitDesk({
       gate,
-      secret,
+      secrets,
+      maxLeaseMs,
       onResult: metrics.answered,
       onExpire: metrics.expired,
       onError: (error) => logger.warn?.(`a request could not be looked at: ${(error as Error).message}`),

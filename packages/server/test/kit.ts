@@ -52,6 +52,8 @@ export interface DeskKit {
     more?: Partial<Parameters<PermitDesk['grant']>[0]>,
   ) => Promise<PermitResult[]>
   readonly advance: (ms: number) => Promise<void>
+  /** Another server with the same key, and a pacer of its own by default: for the same site and tenants. */
+  readonly another: (options?: Omit<PoliteGateOptions, 'robots'>) => Promise<DeskKit>
 }
 
 /** A desk with a fake clock. Its gate knows the robots.txt of the site. */
@@ -61,13 +63,18 @@ export async function deskKit(robotsTxt: string, options: Omit<PoliteGateOptions
   onTestFinished(() => {
     vi.useRealTimers()
   })
+  return openDesk(site, options)
+}
+
+async function openDesk(site: Site, options: Omit<PoliteGateOptions, 'robots'>): Promise<DeskKit> {
   const now = () => Date.now()
   const gate = gateFor({ now, pacer: new LocalPacer(now), ...options })
   await gate.robots.check(`${site.origin}/`)
   const expired: string[] = []
   const desk = new PermitDesk({
     gate,
-    secret: Buffer.alloc(32, 1),
+    secrets: [Buffer.alloc(32, 1)],
+    maxLeaseMs: 600_000,
     onResult: () => undefined,
     onExpire: () => expired.push('expired'),
     onError: (error) => expired.push(String(error)),
@@ -88,7 +95,8 @@ export async function deskKit(robotsTxt: string, options: Omit<PoliteGateOptions
   const advance = async (ms: number) => {
     await vi.advanceTimersByTimeAsync(ms)
   }
-  return { desk, gate, site, expired, tenant, ask, advance }
+  const another: DeskKit['another'] = (other = {}) => openDesk(site, { ...options, ...other })
+  return { desk, gate, site, expired, tenant, ask, advance, another }
 }
 
 /** Returns what a result says, in a few words: `go`, `wait 1000 crawl-delay`, `refused rule`. */

@@ -138,12 +138,11 @@ export class Circuits {
    * @param failure Undefined after a success.
    */
   settle(
-    check: CheckedUrl,
+    { origin }: Pick<CheckedUrl, 'origin'>,
     limits: SiteCircuit,
     failure: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined,
     probe: Ticket | undefined,
   ): void {
-    const { origin } = check
     if (failure?.kind !== 'connection') this.#network.works()
     if (failure === undefined) {
       if (probe !== undefined || !this.isClear(origin)) this.#tell(origin, limits, { ...SUCCESS, probe })

@@ -11,7 +11,7 @@ import {
 } from '@politely/core/engine'
 import { messageOf } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
-import type { PaceReason, Pacer, PacerOutage, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
+import type { LeaseTerms, PaceReason, Pacer, PacerOutage, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
 import { PacerError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
@@ -26,12 +26,13 @@ const REASONS: Readonly<Record<PaceReason, true>> = {
   'rate-limit': true,
   cap: true,
   'slow-site': true,
+  concurrency: true,
   'pacer-failure': true,
 }
 
 const REASON = `because one of ${Object.keys(REASONS).join(', ')}`
-const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs? }"
-const WAIT = "{ kind: 'wait', ticket, waitMs, because }"
+const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs?, ended? }"
+const WAIT = "{ kind: 'wait', ticket, waitMs, because, ended? }"
 
 /**
  * A pacer that has failed for one key works again after this time without a failure, if it answers
@@ -101,9 +102,10 @@ export class CheckedPacer {
     furtherSlots: number,
     seesSending: boolean,
     allowanceMs: number,
+    lease: LeaseTerms | undefined,
   ): Reservation | Promise<Reservation> {
     try {
-      const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs)
+      const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs, lease)
       if (this.#isOwn) return reservation
       return isPromise(reservation)
         ? this.#settled('reserve', key, reservation, checkedReservation)
@@ -130,6 +132,21 @@ export class CheckedPacer {
     return this.#pacer.pause !== undefined
   }
 
+  /** Whether the pacer counts the requests under way of all processes: see `Pacer`. */
+  get countsUnderWay(): boolean {
+    return this.#pacer.countsUnderWay ?? false
+  }
+
+  /** Resolves to false if the lease was over, or if the pacer fails. */
+  async renew(key: string, ticket: Ticket, leaseMs: number): Promise<boolean> {
+    try {
+      return (await this.#pacer.renew?.(key, ticket, leaseMs)) ?? false
+    } catch (error) {
+      this.failed(key, error)
+      return false
+    }
+  }
+
   // The request of these calls has started, ended or gone already, so a failure must not reach it.
   // It is counted and published instead.
 
@@ -145,8 +162,12 @@ export class CheckedPacer {
     this.#contain(key, () => this.#pacer.cancel(key, ticket))
   }
 
-  report(key: string, ticket: Ticket, response: PaceResponse): void {
-    this.#contain(key, () => this.#pacer.report(key, ticket, response))
+  release(key: string, ticket: Ticket): void {
+    this.#contain(key, () => this.#pacer.release?.(key, ticket))
+  }
+
+  report(key: string, ticket: Ticket, response: PaceResponse, onceMs?: number): void {
+    this.#contain(key, () => this.#pacer.report(key, ticket, response, onceMs))
   }
 
   pause(key: string, pauseMs: number, because: PauseReason): void {
@@ -244,12 +265,18 @@ function isOfConnection(error: unknown): boolean {
 }
 
 function checkedReservation(reservation: Reservation): Reservation {
-  const { kind, ticket, delay, startWithinMs, nextAfterMs } = fieldsOf(reservation)
-  const isTicket = typeof ticket === 'string' || typeof ticket === 'number'
+  const { kind, ticket, delay, startWithinMs, nextAfterMs, ended = [] } = fieldsOf(reservation)
+  const isTicket = isTicketOf(ticket)
   const areTimes = [startWithinMs, nextAfterMs].every((ms) => ms === undefined || isDuration(ms))
-  if (kind === 'slot' && isTicket && isDelay(delay) && areTimes) return reservation
-  if (kind === 'wait' && (isTicket || ticket === undefined) && isWait(reservation, isReason)) return reservation
+  const areTickets = Array.isArray(ended) && ended.every(isTicketOf)
+  if (kind === 'slot' && isTicket && isDelay(delay) && areTimes && areTickets) return reservation
+  if (areTickets && kind === 'wait' && (isTicket || ticket === undefined) && isWait(reservation, isReason))
+    return reservation
   throw new PacerError('reserve', reservation, `${SLOT} or ${WAIT}, with times in milliseconds and ${REASON}`)
+}
+
+function isTicketOf(ticket: unknown): boolean {
+  return typeof ticket === 'string' || typeof ticket === 'number'
 }
 
 function checkedEstimate(estimate: WaitEstimate): WaitEstimate {

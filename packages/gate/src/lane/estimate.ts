@@ -49,7 +49,7 @@ export function fullLevel(
   { pacing, concurrency, sharedLimits }: GateContext,
   { lane, site, shared, pacing: { maxConcurrentPerKey } }: Route,
 ): WaitLevel | undefined {
-  if (lane.underWay >= maxConcurrentPerKey) return pacing.paceBy
+  if (lane.isFullFor(maxConcurrentPerKey)) return pacing.paceBy
   return shared.find(({ key }) => sharedLimits.get(key)?.isFull)?.level ?? concurrency.fullLevel(site)
 }
 

@@ -11,6 +11,13 @@ interface Held {
   release(): void
 }
 
+/** The permit of a request. */
+interface GrantOwner extends Permit {
+  readonly enteredAt: string | undefined
+  readonly redirectedFrom: readonly string[]
+  endElsewhere(): void
+}
+
 /** What a request holds from its start to its end. */
 export class Grant implements StartedItem {
   before: Grant | undefined
@@ -28,7 +35,7 @@ export class Grant implements StartedItem {
   readonly sharedSlots: readonly KeySlot[]
   readonly sharedLimits: readonly Held[]
   /** The permit of the request. */
-  permit: (Permit & { readonly enteredAt: string | undefined; readonly redirectedFrom: readonly string[] }) | undefined
+  permit: GrantOwner | undefined
 
   constructor(
     lane: Grant['lane'],

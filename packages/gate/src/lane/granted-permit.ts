@@ -45,12 +45,13 @@ import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
 import type { AskedPause } from '../report/gate-log.ts'
 import type { AllowedCheck } from '../robots/allowed-check.ts'
+import type { PermitRecord } from './foreign-permit.ts'
 import type { GateContext } from './gate-context.ts'
 import type { Grant } from './grant.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
 
 /** The outcome of a request that has failed, if the caller does not say how. */
-const NO_RESPONSE = { kind: 'connection', because: 'network' } as const
+export const NO_RESPONSE = { kind: 'connection', because: 'network' } as const
 
 type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
 
@@ -60,6 +61,14 @@ export class GrantedPermit implements NestablePermit {
   readonly waitedLevel: Permit['waitedLevel']
   /** How long the request took, if another program has measured it. Milliseconds. */
   tookMs: number | undefined
+  /**
+   * Called when the pacer says that the request no longer counts as under way: another process has
+   * told its end, or its lease is over. Its limits are released before. The holder of the permit
+   * still has to release it; without this function, only when the request ends.
+   */
+  onEndedElsewhere: (() => void) | undefined
+  /** For how long another report of its slot changes nothing: see `Pacer.report`. Milliseconds. */
+  reportOnceMs: number | undefined
   /** The stack of the call of `enter`; usually undefined. */
   readonly enteredAt: string | undefined
   readonly redirectedFrom: readonly string[]
@@ -125,6 +134,11 @@ export class GrantedPermit implements NestablePermit {
     return this.#grant.lane.key
   }
 
+  /** What another gate needs to apply the report of this request. */
+  get record(): PermitRecord {
+    return { key: this.key, ticket: this.#slot.ticket, probe: this.#probe, origin: this.#check.origin }
+  }
+
   get #slot(): KeySlot {
     return this.#grant.slot
   }
@@ -170,7 +184,7 @@ export class GrantedPermit implements NestablePermit {
     this.#context.budgets?.giveBack(this.key)
     cancelSlots(sharedSlots)
     slot.pacedKey.cancel(slot)
-    this.#releaseLimits()
+    this.#releaseLimits(false)
     this.#giveBackProbe()
   }
 
@@ -350,7 +364,7 @@ export class GrantedPermit implements NestablePermit {
     const at = now()
     if (isUnsent) this.#endUnseen(at)
     const told = this.#withoutBackoff(withBackoff(response, pacing.backoff, at))
-    pacer.report(this.key, this.#slot.ticket, told)
+    pacer.report(this.key, this.#slot.ticket, told, this.reportOnceMs)
     if (told.isPushback) {
       this.#isPushedBack = true
       counters.pushbacks++
@@ -393,22 +407,29 @@ export class GrantedPermit implements NestablePermit {
           channels.done.publish({ gate, counters, at, url, origin, key: this.key, tookMs, status: this.#status })
         }
       } finally {
-        this.#releaseLimits()
+        this.#releaseLimits(true)
         this.#giveBackProbe() // if nothing was reported
         activity.end()
       }
     }
   }
 
-  releaseConcurrency(): void {
+  /** @param isOver Whether the pacer no longer counts the request, since its lease is over. */
+  releaseConcurrency(isOver = false): void {
     if (!this.#holdsLimits) return
     const { now, pacing } = this.#context
     try {
       // The next request would otherwise wait until this one has ended.
       if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.#grant.startedAt)
     } finally {
-      this.#releaseLimits()
+      this.#releaseLimits(!isOver)
     }
+  }
+
+  /** The pacer no longer counts the request. The lane calls this. */
+  endElsewhere(): void {
+    this.releaseConcurrency(true)
+    this.onEndedElsewhere?.()
   }
 
   /** Reports the end of the slots to the pacer, once. */
@@ -421,9 +442,12 @@ export class GrantedPermit implements NestablePermit {
     pacer.end(slot.pacedKey.key, slot.ticket, slot.limits, tookMs)
   }
 
-  #releaseLimits(): void {
+  /** @param tells Whether the pacer has to know. */
+  #releaseLimits(tells: boolean): void {
     if (!this.#holdsLimits) return
     this.#holdsLimits = false
+    const { pacer } = this.#context
+    if (tells && pacer.countsUnderWay) pacer.release(this.key, this.#slot.ticket)
     this.#slot.pacedKey.stopExpecting(this.#slot)
     this.#grant.lane.release(this.#grant)
   }

@@ -4,7 +4,7 @@
 //
 //   1. The concurrency limit of the lane. The first request passes if fewer than
 //      `maxConcurrentPerKey` requests are under way. A request counts from step 3 until it releases
-//      its limits.
+//      its limits. A pacer that counts the requests of all processes does so in step 6 instead.
 //   2. The pace. A slot is a moment when one request may start. A timer says when to ask the pacer
 //      for the next slot. The pacer's last reply (step 5) sets it: to the end of a `wait`, or to
 //      the end of the delay after a slot.
@@ -35,7 +35,7 @@
 import { LinkedList, type Site } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
 import { isPromise } from '../pace/is-promise.ts'
-import type { Admission } from '../pace/pacer.ts'
+import type { Admission, LeaseTerms, Ticket } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { LoggedWait } from '../report/gate-log.ts'
 import type { AllowedCheck } from '../robots/allowed-check.ts'
@@ -51,6 +51,8 @@ import { NO_KEYS, type SharedKey, type SharedLimit } from './shared-limit.ts'
 import { type LaneReply, WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
+/** Of how many requests under way the pacer is asked whether they have ended elsewhere. Our choice. */
+const MAX_OPEN = 100
 const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
 /** How long an outer request waits for the result of a probe, if the keeper of the circuit does not say. */
 const PROBE_MS = 1_000
@@ -86,6 +88,8 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
    * it has acquired them.
    */
   #sharedLimits: readonly SharedLimit[] = NO_LIMITS
+  /** By the tickets of their slots: the requests under way, if the pacer counts them. */
+  readonly #open = new Map<Ticket, Grant>()
   /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
   #heldBy: WaitCause | undefined
 
@@ -129,7 +133,12 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
   }
 
   get isFull(): boolean {
-    return this.underWay >= (this.#line.first?.route.pacing.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY)
+    return this.isFullFor(this.#line.first?.route.pacing.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Whether so many requests of this lane are under way. A pacer that counts them says it itself. */
+  isFullFor(maxConcurrent: number): boolean {
+    return this.underWay >= maxConcurrent && !this.#context.pacer.countsUnderWay
   }
 
   get heldBy(): WaitCause | undefined {
@@ -207,8 +216,8 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
    * options/option-table.ts. Returns undefined for any other request.
    */
   #startNow(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | undefined {
-    const { concurrency, circuits } = this.#context
-    if (route.pacing.needsLongWay || this.#line.size > 0 || this.#isAdmitting) return undefined
+    const { concurrency, circuits, pacer } = this.#context
+    if (route.pacing.needsLongWay || pacer.countsUnderWay || this.#line.size > 0 || this.#isAdmitting) return undefined
     if (!circuits.isClear(check.origin) || this.underWay >= route.pacing.maxConcurrentPerKey) return undefined
     const at = this.#context.now()
     const limits = route.limitsFor(check)
@@ -305,6 +314,8 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
    */
   release(grant: Grant): void {
     this.underWay--
+    this.#open.delete(grant.slot.ticket)
+    this.stopWaitingForEnd()
     if (this.#line.size === 0) this.#handleEmpty()
     for (const limit of grant.sharedLimits) limit.release()
     this.#context.concurrency.end(grant)
@@ -504,7 +515,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     const levels: PacedLevel[] = []
     for (const limit of this.#sharedLimits)
       if (limit.hasDelay) levels.push({ pacedKey: limit, limits: withJitter(limit.limits, jitter) })
-    levels.push({ pacedKey: this, limits: withJitter(first.limits, jitter) })
+    levels.push({ pacedKey: this, limits: withJitter(first.limits, jitter), lease: this.#leaseOf(first) })
     try {
       const slots = reserveSlots(levels, this.#seesSending(first.call), first.call.allowanceMs)
       if (isPromise(slots)) {
@@ -517,6 +528,16 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
       this.#handleFailure(first, error)
     }
     return 'done'
+  }
+
+  #leaseOf({ call, route }: WaitingRequest): LeaseTerms | undefined {
+    if (!this.#context.pacer.countsUnderWay) return undefined
+    const open = [...this.#open.keys()].slice(0, MAX_OPEN)
+    return { max: route.pacing.maxConcurrentPerKey, leaseMs: call.leaseMs, open }
+  }
+
+  protected override endElsewhere(tickets: readonly Ticket[]): void {
+    for (const ticket of tickets) this.#open.get(ticket)?.permit?.endElsewhere()
   }
 
   async #awaitSlots(first: WaitingRequest, slots: Promise<readonly KeySlot[] | undefined>): Promise<void> {
@@ -559,6 +580,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     this.#isAdmitting = false
     const grant = new Grant(this, first.route.site, at, slots.at(-1) as KeySlot, slots.slice(0, -1), sharedLimits)
     this.#context.concurrency.start(grant)
+    if (this.#context.pacer.countsUnderWay) this.#open.set(grant.slot.ticket, grant)
     const { check, call, arrivedAt } = first
     const { circuit } = first.route.pacing
     first.reply(new GrantedPermit(this.#context, grant, check, call, at - arrivedAt, waitedFor, circuit, first.probe))

@@ -8,7 +8,7 @@
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
-import type { PaceReason, Reservation, Ticket } from '../pace/pacer.ts'
+import type { LeaseTerms, PaceReason, Reservation, Ticket } from '../pace/pacer.ts'
 import type { PaceLevel, WaitCause } from '../pace/wait-cause.ts'
 import type { CheckedPacer } from './checked-pacer.ts'
 
@@ -30,6 +30,8 @@ export interface KeySlot {
 export interface PacedLevel {
   readonly pacedKey: PacedKey
   readonly limits: PaceLimits
+  /** For the key of a lane, if the pacer counts the requests under way. */
+  readonly lease?: LeaseTerms | undefined
 }
 
 /**
@@ -86,6 +88,9 @@ export abstract class PacedKey {
 
   /** Whether no further request may be under way. */
   abstract get isFull(): boolean
+
+  /** The requests of these slots are no longer under way: the pacer has counted them. */
+  protected endElsewhere(_tickets: readonly Ticket[]): void {}
 
   /** Starts what may start now. Called when a delay ends. */
   abstract advance(): void
@@ -154,16 +159,18 @@ export abstract class PacedKey {
    * @param furtherSlots How many slots of other keys are reserved after this one.
    * @param seesSending Whether the gate expects to see when the request is sent.
    * @param allowanceMs How much later than its slot the request may be sent.
+   * @param lease How many requests may be under way, if the pacer counts them.
    */
   reserve(
     limits: PaceLimits,
     furtherSlots: number,
     seesSending: boolean,
     allowanceMs: number,
+    lease?: LeaseTerms,
   ): KeySlot | undefined | Promise<KeySlot | undefined> {
     const { pacer, now } = this.#context
     const calledAt = now()
-    const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, seesSending, allowanceMs)
+    const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, seesSending, allowanceMs, lease)
     return isPromise(reservation)
       ? reservation.then((reply) => this.#slotOf(reply, limits, calledAt))
       : this.#slotOf(reservation, limits, calledAt)
@@ -233,6 +240,11 @@ export abstract class PacedKey {
     this.#askPacerAfter(at + MIN_WAIT_MS, because)
   }
 
+  /** A request of this key has ended: if requests wait for that, the pacer is asked at once. */
+  stopWaitingForEnd(): void {
+    if (this.#delayedBy === 'concurrency') this.#askPacerAt = 0
+  }
+
   /** To be called when no request of this key waits or is under way: the pacer is asked next time. */
   reset(): void {
     this.#askPacerAt = 0
@@ -251,6 +263,7 @@ export abstract class PacedKey {
 
   #slotOf(reservation: Reservation, limits: PaceLimits, calledAt: number): KeySlot | undefined {
     this.#ticket = undefined
+    if (reservation.ended !== undefined) this.endElsewhere(reservation.ended)
     if (reservation.kind === 'slot') {
       const { ticket, delay, startWithinMs, awaitsSent = false, nextAfterMs = 0 } = reservation
       const startBy = calledAt + (startWithinMs ?? Number.POSITIVE_INFINITY)
@@ -295,7 +308,8 @@ export function reserveSlots(
   }
   let slot: KeySlot | undefined | Promise<KeySlot | undefined>
   try {
-    slot = level.pacedKey.reserve(level.limits, levels.length - slots.length - 1, seesSending, allowanceMs)
+    const { pacedKey, limits, lease } = level
+    slot = pacedKey.reserve(limits, levels.length - slots.length - 1, seesSending, allowanceMs, lease)
   } catch (error) {
     return fail(error)
   }

@@ -15,7 +15,8 @@ export interface RoutedLane {
   readonly waiting: number
   /** How many of them the pacer does not know yet. */
   readonly withoutSlot: number
-  readonly underWay: number
+  /** Whether its own limit holds up a request, if so many requests may be under way. */
+  isFullFor(maxConcurrent: number): boolean
 }
 
 /** What the gate knows about one origin, and with a function as `paceBy` about one key of it. */

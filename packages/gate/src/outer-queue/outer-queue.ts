@@ -132,7 +132,7 @@ export class OuterQueue<L extends OuterLine> {
       line.isChecked = false
       let wait = this.#waitAt(line, entrance)
       if ('lane' in entrance && wait === undefined) {
-        const entered = await entrance.tryEnter(0, this.#signal)
+        const entered = await entrance.tryEnter({ signal: this.#signal })
         if (!('allowed' in entered)) return entered
         if (entered.allowed && !isOfGate(entered)) wait = entered
       }
@@ -189,7 +189,7 @@ export class OuterQueue<L extends OuterLine> {
   #hold(line: L, { waitMs, because }: WaitForecast): void {
     if (this.#signal.aborted) return
     line.isChecked = false
-    if (waitMs > 0) {
+    if (waitMs > 0 && because !== 'concurrency') {
       line.state = 'waiting'
       // The result of a probe may close the circuit, or open it again, at any time.
       line.at = this.#port.now() + (because === 'circuit' ? Math.min(waitMs, LOOK_MS) : waitMs)

@@ -26,7 +26,16 @@ import {
 } from '@politely/core/engine'
 import { callable } from '@politely/fetcher/internal'
 import { LocalCircuits } from './local-circuits.ts'
-import type { Admission, CircuitReport, CircuitResult, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
+import type {
+  Admission,
+  CircuitReport,
+  CircuitResult,
+  LeaseTerms,
+  Pacer,
+  Reservation,
+  Ticket,
+  WaitEstimate,
+} from './pacer.ts'
 
 /**
  * After this many reservations and pauses, twice as many keys are checked for eviction. So eviction is
@@ -95,6 +104,7 @@ export class LocalPacer implements Pacer {
     _furtherSlots?: number,
     _seesSending?: boolean,
     allowanceMs = 0,
+    _lease?: LeaseTerms,
   ): Reservation {
     const now = this.#now()
     const utcOffsetMs = this.#offsetFor(limits)
@@ -127,7 +137,7 @@ export class LocalPacer implements Pacer {
     if (pace) this.#paces.set(key, returnSlot(pace, Number(ticket), this.#now()))
   }
 
-  report(key: string, ticket: Ticket, response: PaceResponse): void {
+  report(key: string, ticket: Ticket, response: PaceResponse, _onceMs?: number): void {
     this.#update(key, (pace) => applyResponse(pace, response, Number(ticket), this.#now(), this.#utcOffsetMs()))
   }
 

@@ -43,6 +43,8 @@ export interface FleetFailureMessage extends PacerMessage {
     | 'cancelWait'
     | 'report'
     | 'end'
+    | 'release'
+    | 'renew'
     | 'estimate'
     | 'pause'
     | 'admit'

@@ -27,6 +27,12 @@ import type {
  */
 export interface Pacer {
   /**
+   * Whether the pacer counts the requests under way of all processes, by leases. Then `reserve` gets
+   * `lease`, and the gate calls `release` once for each slot of a lane's key instead of counting by
+   * itself. Default false.
+   */
+  readonly countsUnderWay?: boolean | undefined
+  /**
    * Reserves a slot for the next request of a key. If no slot is free, returns how long to wait;
    * the gate calls again after that time.
    * @param limits What the caller and the site ask for.
@@ -37,6 +43,9 @@ export interface Pacer {
    * @param seesSending Whether the gate expects to see when the request is sent. Default false.
    * @param allowanceMs How much later than its slot the request may be sent, by another program.
    * The next slot comes later by this time, if there is a delay. Milliseconds; default 0.
+   * @param lease How many requests of the key may be under way. Only with `countsUnderWay`, and only
+   * for the key of a lane: an origin, or what `paceBy` says. A request that starts counts until
+   * `release` or `cancel`, or until its lease is over.
    */
   reserve(
     key: string,
@@ -45,6 +54,7 @@ export interface Pacer {
     furtherSlots?: number,
     seesSending?: boolean,
     allowanceMs?: number,
+    lease?: LeaseTerms,
   ): Reservation | Promise<Reservation>
   /**
    * The request of this slot starts now, a moment after the slot was reserved. A pacer in the
@@ -70,10 +80,24 @@ export interface Pacer {
    */
   cancel(key: string, ticket: Ticket): void | Promise<void>
   /**
-   * The response to the request of this slot has arrived. Called at most once for each slot. See
-   * `applyResponse` in core.
+   * The request of this slot is no longer under way. The slot may be a slot of another process. The
+   * gate calls it once for each slot with a lease, unless it calls `cancel`. Required with
+   * `countsUnderWay`.
    */
-  report(key: string, ticket: Ticket, response: PaceResponse): void | Promise<void>
+  release?(key: string, ticket: Ticket): void | Promise<void>
+  /**
+   * Lets the lease of this slot end so much later than now. Resolves to false if it was over. A
+   * pacer renews the leases for which the gate gave no `leaseMs` by itself.
+   * @param leaseMs Milliseconds.
+   */
+  renew?(key: string, ticket: Ticket, leaseMs: number): boolean | Promise<boolean>
+  /**
+   * The response to the request of this slot has arrived. Called at most once for each slot, unless
+   * `onceMs` is given. See `applyResponse` in core.
+   * @param onceMs A second report of this slot within this time changes nothing, whichever process
+   * makes it. A pacer of one process may ignore it. Milliseconds; default 0.
+   */
+  report(key: string, ticket: Ticket, response: PaceResponse, onceMs?: number): void | Promise<void>
   /**
    * The site asks for a pause, and not by the response to the request of a slot: its robots.txt was
    * answered with 429, or RateLimit headers say how fast requests may come. The next slot of the key
@@ -159,6 +183,18 @@ export interface Admission extends CircuitReport {
 /** Identifies a slot, or a position in the pacer's own queue. The pacer chooses it. */
 export type Ticket = string | number
 
+/** How many requests of a key may be under way in all processes, and how long each counts at most. */
+export interface LeaseTerms {
+  readonly max: number
+  /**
+   * How long the request counts if nothing says that it has ended, unless it is renewed.
+   * Milliseconds; undefined for a request of this process, whose lease the pacer chooses and renews.
+   */
+  readonly leaseMs?: number | undefined
+  /** The tickets of the slots that this process believes to be under way, the oldest first. */
+  readonly open: readonly Ticket[]
+}
+
 /** The reply to `reserve`. */
 export type Reservation =
   /** The request may start now. */
@@ -183,6 +219,8 @@ export type Reservation =
        * does not ask before. Milliseconds. Default: the delay, from the start of the request on.
        */
       readonly nextAfterMs?: number | undefined
+      /** The tickets of `LeaseTerms.open` whose requests are no longer under way. Default: none. */
+      readonly ended?: readonly Ticket[] | undefined
     }
   /** No slot is free. */
   | {
@@ -191,13 +229,15 @@ export type Reservation =
       /** How long to wait before the next call of `reserve`. Milliseconds. */
       readonly waitMs: number
       readonly because: PaceReason
+      /** Like the `ended` of a slot. */
+      readonly ended?: readonly Ticket[] | undefined
     }
 
 /**
- * Why a request has to wait for its slot. `pacer-failure`: the pacer cannot reserve slots at
- * present.
+ * Why a request has to wait for its slot. `concurrency`: `LeaseTerms.max` requests are under way.
+ * `pacer-failure`: the pacer cannot reserve slots at present.
  */
-export type PaceReason = Exclude<Slot['because'], 'none'> | 'pacer-failure'
+export type PaceReason = Exclude<Slot['because'], 'none'> | 'concurrency' | 'pacer-failure'
 
 /** The reply to `estimate`. */
 export interface WaitEstimate {

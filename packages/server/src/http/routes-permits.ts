@@ -3,7 +3,7 @@
 import { loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
-import { applyReport, renew } from '../permits/reports.ts'
+import { applyReport, assertConsistent, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 
@@ -13,17 +13,18 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     jsonRoute('requestPermits', 'Ask for permission to request URLs', { body: PermitsBody }, PermitsAnswer),
     async ({ tenant, mayReachPrivate, body }, reply) => {
       const { client, start_within_ms, hold_ms, lease_ms, requests } = body
+      const leaseMs = Math.min(lease_ms, desk.maxLeaseMs)
       const { heldMs, results } = await desk.grant({
         tenant,
         client,
         mayReachPrivate,
         startWithinMs: start_within_ms,
         holdMs: hold_ms,
-        leaseMs: lease_ms,
+        leaseMs,
         requests,
         signal: closeSignal(reply),
       })
-      const go = { start_within_ms, lease_ms, user_agent: gate.robots.userAgent }
+      const go = { start_within_ms, lease_ms: leaseMs, user_agent: gate.robots.userAgent }
       const answers = results.map((result, n) => {
         const { id, url } = requests[n] as (typeof requests)[number]
         return { id, ...answerOf(result), ...(result.state === 'go' && { url, ...go }) }
@@ -35,19 +36,23 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
   app.post<{ Body: ReportsBody }>(
     '/v1/reports',
     jsonRoute('report', 'Report what became of requests, and end their permits', { body: ReportsBody }, ReportsAnswer),
-    async ({ tenant, body }) => ({
-      results: body.reports.map((report) => {
+    async ({ tenant, body }) => {
+      assertConsistent(body.reports)
+      const results = body.reports.map((report) => {
         metrics.reported(report.status, report.outcome)
         return { state: applyReport(desk, tenant, report, maxPauseMs) }
-      }),
-    }),
+      })
+      return { results }
+    },
   )
 
   app.post<{ Body: RenewalsBody }>(
     '/v1/renewals',
     jsonRoute('renewPermits', 'Extend the leases of permits', { body: RenewalsBody }, ReportsAnswer),
     async ({ tenant, body: { permits, lease_ms } }) => ({
-      results: permits.map((permit) => ({ state: renew(desk, tenant, permit, lease_ms) })),
+      results: await Promise.all(
+        permits.map(async (permit) => ({ state: await renew(desk, tenant, permit, lease_ms) })),
+      ),
     }),
   )
 }

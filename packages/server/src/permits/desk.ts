@@ -4,7 +4,7 @@
 //   wait     come back in so many milliseconds, with this ticket; nothing is held meanwhile
 //   refused  robots.txt forbids it, its budget is used up, or its circuit is open
 //   full     a quota of the tenant is used up
-//   unknown  the ticket is not one of this server for this tenant
+//   unknown  the ticket is not one of this tenant, of a server with the same key
 //
 // A batch is answered in two steps. First the gate says for each URL whether robots.txt allows it, and
 // where it enters (entrances.ts). A robots.txt that is not known is fetched behind, and its URL waits
@@ -13,15 +13,24 @@
 //
 // The desk decides nothing itself. The order of the URLs that wait is its own (line.ts), since they
 // wait outside of the gate; all else is what the gate says.
+import { randomBytes } from 'node:crypto'
 import type { ClientVerdict } from '@politely/fetcher'
-import { onAbort } from '@politely/fetcher/internal'
+import { onAbort, setBounded } from '@politely/fetcher/internal'
 import { BudgetError, CircuitOpenError, type Forecast, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { type Entrance, type GatePort, type GrantedPermit, gatePort, type OuterLane } from '@politely/gate/internal'
+import {
+  type Entrance,
+  type ForeignPermit,
+  type GatePort,
+  type GrantedPermit,
+  gatePort,
+  type OuterLane,
+  type PermitRecord,
+} from '@politely/gate/internal'
 import type { Tenant, UsedUp } from '../tenants.ts'
 import { Entrances, type Refusal } from './entrances.ts'
 import { type Lease, Leases } from './lease.ts'
 import { Line, type Place } from './line.ts'
-import { Seal } from './seal.ts'
+import { Seal, type SealedKind } from './seal.ts'
 
 /** Why a request has to wait. `robots-txt`: it is being fetched. `queue`: other tickets come first. */
 export type WaitBecause = Extract<Forecast, { allowed: true }>['because'] | 'robots-txt' | 'queue' | 'draining'
@@ -69,6 +78,19 @@ export interface PermitReply {
   readonly results: readonly PermitResult[]
 }
 
+/** A permit that a client names. */
+export interface NamedPermit {
+  /** No other permit has the same. */
+  readonly id: string
+  /** Undefined if another server has granted it, or this one before its restart, or if it has ended. */
+  readonly lease: Lease | undefined
+  readonly permit: GrantedPermit | ForeignPermit
+  /** How long its lease may last from now on. Milliseconds. */
+  readonly maxLeaseMs: number
+  /** The same permit, as any server with the same pacer may treat it. */
+  readonly foreign: ForeignPermit
+}
+
 /** One URL of a call. */
 interface Item {
   readonly url: string
@@ -96,10 +118,17 @@ const FAILURE_WAIT_MS = 1_000
 /** How much longer than the wait a ticket is valid. */
 const TICKET_MS = 10 * 60_000
 const SWEEP_MS = 5_000
+/** How long after the end of a lease a report counts. Our choice. */
+const LATE_MS = 10 * 60_000
+/** Of how many permits it is known that they have reported. Our choice. */
+const MAX_REPORTED = 100_000
 
 export interface DeskOptions {
   readonly gate: PoliteGate
-  readonly secret: Uint8Array
+  /** The keys of permits and tickets. The first of them signs. */
+  readonly secrets: readonly Uint8Array[]
+  /** How long after its grant a lease ends at the latest, however often it is renewed. Milliseconds. */
+  readonly maxLeaseMs: number
   /** What the metrics count. */
   readonly onResult: (state: PermitResult['state']) => void
   readonly onExpire: () => void
@@ -117,8 +146,11 @@ export class PermitDesk {
   readonly #lines = new Map<string, Line>()
   readonly #entrances: Entrances
   readonly #sweeping: NodeJS.Timeout
-  /** Numbers grow, also after a restart. */
-  #number = Date.now() * 1_000
+  /** Another one after each start: numbers are unique for one server only. */
+  readonly #server = randomBytes(9).toString('base64url')
+  #number = 1
+  /** The ids of permits that have reported a response, or that no request was sent. */
+  readonly #reported = new Map<string, true>()
   /** Whether no permit is granted any more. */
   isDraining = false
 
@@ -126,7 +158,7 @@ export class PermitDesk {
     this.#options = options
     this.#port = gatePort(options.gate)
     this.#entrances = new Entrances(this.#port, options.isShared)
-    this.#seal = new Seal(options.secret)
+    this.#seal = new Seal(options.secrets)
     this.leases = new Leases({
       now: this.#port.now,
       onExpire: options.onExpire,
@@ -173,13 +205,50 @@ export class PermitDesk {
     return { heldMs: Math.max(0, Math.floor(grantedAt - arrivedAt)), results }
   }
 
+  get maxLeaseMs(): number {
+    return this.#options.maxLeaseMs
+  }
+
   /**
-   * Returns the lease of a permit. `unknown`: the text is not a permit of this tenant. `gone`: the lease
-   * is no longer kept.
+   * Finds a permit. `unknown`: the text is not a permit of this tenant. `gone`: its lease ended so long
+   * ago that no report counts any more.
    */
-  leaseOf(tenant: Tenant, permit: string): Lease | 'gone' | 'unknown' {
-    const sealed = this.#seal.open(tenant.name, 'p', permit)
-    return sealed === undefined ? 'unknown' : (this.leases.find(sealed.number) ?? 'gone')
+  permitOf(tenant: Tenant, text: string): NamedPermit | 'gone' | 'unknown' {
+    const sealed = this.#seal.open(tenant.name, 'p', text)
+    if (sealed === undefined) return 'unknown'
+    const { id, server, number, key, grantedAt, endsAt } = sealed
+    const isOwn = server === this.#server
+    const found = isOwn ? this.leases.find(number) : undefined
+    const lease = found?.permit.key === key ? found : undefined
+    const now = Date.now()
+    const renewedUntil = grantedAt + this.maxLeaseMs
+    if (lease === undefined && now > Math.max(endsAt + LATE_MS, renewedUntil)) return 'gone'
+    const foreign = this.#port.foreignPermit(sealed, isOwn, this.#reportOnceMs)
+    return { id, lease, permit: lease?.permit ?? foreign, maxLeaseMs: renewedUntil - now, foreign }
+  }
+
+  /** Until when a second report of a permit could come. */
+  get #reportOnceMs(): number {
+    return this.maxLeaseMs + LATE_MS
+  }
+
+  /**
+   * Notes that a permit has reported a response, or that no request was sent. Returns false if it had
+   * done so before.
+   */
+  noteReport({ id }: NamedPermit): boolean {
+    if (this.#reported.has(id)) return false
+    setBounded(this.#reported, id, true, MAX_REPORTED)
+    return true
+  }
+
+  /** The request of a permit has ended. */
+  end({ lease, permit }: NamedPermit): void {
+    if (lease !== undefined) this.leases.end(lease)
+    else {
+      permit.release()
+      this.#lines.get(permit.key)?.wake()
+    }
   }
 
   #itemOf(call: PermitCall, { url, ticket }: PermitCall['requests'][number]): Item {
@@ -187,7 +256,8 @@ export class PermitDesk {
     if (ticket === undefined) return item
     const sealed = this.#seal.open(call.tenant.name, 't', ticket)
     if (sealed === undefined) item.result = { state: 'unknown', because: 'ticket' }
-    else item.place = this.#lines.get(sealed.key)?.find(callerOf(call), sealed.number)
+    else if (sealed.server === this.#server)
+      item.place = this.#lines.get(sealed.key)?.find(callerOf(call), sealed.number)
     if (item.place !== undefined) item.place.isConfirmed = true
     return item
   }
@@ -249,7 +319,7 @@ export class PermitDesk {
     lane.attach() // keeps the turn of a URL that has to wait, until it has a place in the line
     let permit: GrantedPermit | undefined
     try {
-      const entered = await entrance.tryEnter(startWithinMs)
+      const entered = await entrance.tryEnter({ allowanceMs: startWithinMs, leaseMs })
       if ('allowed' in entered)
         return entered.allowed ? this.#wait(call, item, lane, entered) : this.#refused(item, entered)
       permit = entered
@@ -264,8 +334,15 @@ export class PermitDesk {
     this.#lines.get(lane.key)?.served(callerOf(call), this.#port.now())
     this.#leaveLine(item)
     const number = this.#number++
+    permit.reportOnceMs = this.#reportOnceMs
     const lease = this.leases.add({ number, tenant, permit, startWithinMs }, leaseMs)
-    return { state: 'go', permit: this.#seal.seal(tenant.name, 'p', { number, key: permit.key }, leaseMs), lease }
+    return { state: 'go', permit: this.#sealed(tenant, 'p', number, permit.record, leaseMs), lease }
+  }
+
+  #sealed({ name }: Tenant, kind: SealedKind, number: number, record: PermitRecord, validMs: number): string {
+    const grantedAt = Date.now()
+    const endsAt = Math.ceil(grantedAt + validMs)
+    return this.#seal.seal(name, kind, { server: this.#server, number, grantedAt, endsAt, ...record })
   }
 
   #refused(
@@ -317,7 +394,7 @@ export class PermitDesk {
   #resultOf({ result, place }: Item): PermitResult {
     if (!place?.line.has(place) || (result?.state !== 'wait' && result?.state !== 'full')) return result as PermitResult
     const { number, line, tenant } = place
-    const ticket = this.#seal.seal(tenant.name, 't', { number, key: line.key }, result.waitMs + TICKET_MS)
+    const ticket = this.#sealed(tenant, 't', number, { key: line.key }, result.waitMs + TICKET_MS)
     return { ...result, ticket }
   }
 

@@ -1,5 +1,6 @@
-// The permits that clients hold. A permit ends when its client says so, or when its lease is over: a
-// client that has died blocks nothing for longer than its lease.
+// The permits that clients hold. A permit ends when its client says so, here or at another server, or
+// when its lease is over: a client that has died blocks nothing for longer than its lease. A report
+// that comes later counts as a report at another server would: see `PermitDesk.permitOf`.
 //
 // Slot and lease are two things. The slot is spent when the permit is granted, so the pace needs no
 // lease. The lease only counts for concurrency.
@@ -15,14 +16,7 @@ export interface Lease {
   timer: NodeJS.Timeout | undefined
   /** How long after the grant its client may send the request. */
   readonly startWithinMs: number
-  /** Whether its response was reported. */
-  isReported: boolean
 }
-
-/** For how many permits whose lease is over a late report still counts. Our choice. */
-const MAX_LATE = 10_000
-/** For how long. Our choice. */
-const LATE_MS = 10 * 60_000
 
 export interface LeasesOptions {
   readonly now: () => number
@@ -35,8 +29,6 @@ export interface LeasesOptions {
 export class Leases {
   readonly #options: LeasesOptions
   readonly #open = new Map<number, Lease>()
-  /** Those whose lease is over. The first of them ended first. */
-  readonly #late = new Map<number, Lease>()
 
   constructor(options: LeasesOptions) {
     this.#options = options
@@ -48,21 +40,19 @@ export class Leases {
   }
 
   add(granted: Pick<Lease, 'number' | 'tenant' | 'permit' | 'startWithinMs'>, leaseMs: number): Lease {
-    const lease: Lease = { ...granted, endsAt: 0, timer: undefined, isReported: false }
+    const lease: Lease = { ...granted, endsAt: 0, timer: undefined }
     this.#open.set(lease.number, lease)
+    lease.permit.onEndedElsewhere = () => this.#isOver(lease)
     this.renew(lease, leaseMs)
     return lease
   }
 
   find(number: number): Lease | undefined {
-    return this.#open.get(number) ?? this.#late.get(number)
-  }
-
-  isOpen({ number }: Lease): boolean {
-    return this.#open.has(number)
+    return this.#open.get(number)
   }
 
   renew(lease: Lease, leaseMs: number): void {
+    if (!this.#open.has(lease.number)) return // it has ended meanwhile
     lease.endsAt = this.#options.now() + leaseMs
     clearTimeout(lease.timer)
     this.#startTimer(lease)
@@ -71,14 +61,13 @@ export class Leases {
   /** The client has ended the permit. */
   end(lease: Lease): void {
     const wasOpen = this.#close(lease)
-    this.#late.delete(lease.number)
     lease.permit.release()
     if (wasOpen) this.#options.onEnd(lease.permit.key)
   }
 
-  /** Releases all permits. */
+  /** Releases all permits here. Their requests may still be under way, and the reports come to another server. */
   clear(): void {
-    for (const lease of [...this.#open.values(), ...this.#late.values()]) this.end(lease)
+    for (const lease of [...this.#open.values()]) this.#isOver(lease)
   }
 
   #startTimer(lease: Lease): void {
@@ -91,14 +80,18 @@ export class Leases {
   }
 
   #expire(lease: Lease): void {
-    this.#close(lease)
-    this.#late.set(lease.number, lease)
-    lease.timer = setTimeout(() => this.end(lease), LATE_MS).unref()
-    lease.permit.releaseConcurrency()
     this.#options.onExpire()
-    this.#options.onEnd(lease.permit.key)
-    const [oldest] = this.#late.values()
-    if (oldest !== undefined && this.#late.size > MAX_LATE) this.end(oldest)
+    this.#isOver(lease)
+  }
+
+  /**
+   * A lease has ended, and not by a report to this server. A pacer that counts the requests of all
+   * servers is not told: its own clock ends the lease, unless a report to another server has.
+   */
+  #isOver(lease: Lease): void {
+    lease.permit.releaseConcurrency(true)
+    lease.permit.tookMs = 0 // it is not known here how long the request took
+    this.end(lease)
   }
 
   #close(lease: Lease): boolean {

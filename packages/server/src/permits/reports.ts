@@ -1,44 +1,67 @@
 // What clients report about their requests.
 import { MAX_RETRY_AFTER_MS, rateLimitHeaders, rateLimitOf, retryAfterMs } from '@politely/core/engine'
 import type { RequestReport } from '@politely/gate'
+import { Fault } from '../http/problem.ts'
 import type { Report } from '../schemas.ts'
 import type { Tenant } from '../tenants.ts'
 import type { PermitDesk } from './desk.ts'
 
-/** What became of a report or of a renewal. */
-export type ReportState = 'done' | 'gone' | 'repeated' | 'unknown'
+/**
+ * What became of a report or of a renewal. `done`: the lease was open here. `counted`: it was not, and
+ * the response that was reported counts.
+ */
+export type ReportState = 'done' | 'counted' | 'gone' | 'repeated' | 'unknown'
+
+/** What a request that was not sent cannot have. */
+const OF_SENT = ['status', 'retry_after', 'sent_after_ms', 'took_ms'] as const
+
+/** @throws {Fault} for a report that says that its request was not sent, and what came of it. */
+export function assertConsistent(reports: readonly Report[]): void {
+  for (const [n, report] of reports.entries()) {
+    const other = report.outcome === 'not-sent' ? OF_SENT.find((name) => report[name] !== undefined) : undefined
+    if (other !== undefined)
+      throw new Fault(
+        'invalid-request',
+        `body.reports.${n} has "outcome": "not-sent" and ${other}, which contradict each other; leave out one of them`,
+      )
+  }
+}
 
 /**
- * Applies a report. A 429 counts after the end of the lease too.
+ * Applies a report. A response counts once, even if another server has granted the permit, or its lease
+ * is over.
  * @param maxPauseMs The longest pause that a client may report.
  */
 export function applyReport(desk: PermitDesk, tenant: Tenant, report: Report, maxPauseMs: number): ReportState {
-  const lease = desk.leaseOf(tenant, report.permit)
-  if (typeof lease === 'string') return lease
-  const { permit } = lease
-  const wasOpen = desk.leases.isOpen(lease)
-  if (report.sent_after_ms !== undefined) permit.sentAfter(Math.min(report.sent_after_ms, lease.startWithinMs))
-  if (report.outcome === 'not-sent') permit.giveBack(new Error('the client did not send the request'))
+  const named = desk.permitOf(tenant, report.permit)
+  if (typeof named === 'string') return named
+  const { permit, lease } = named
+  if (report.sent_after_ms !== undefined && lease !== undefined)
+    lease.permit.sentAfter(Math.min(report.sent_after_ms, lease.startWithinMs))
   const response = responseOf(report, maxPauseMs)
-  const isRepeated = response !== undefined && lease.isReported
-  if (response !== undefined && !lease.isReported) {
-    lease.isReported = true
-    permit.report(response)
+  const isRepeated = (response !== undefined || report.outcome === 'not-sent') && !desk.noteReport(named)
+  if (!isRepeated) {
+    if (response !== undefined) permit.report(response)
+    else if (report.outcome === 'not-sent') permit.giveBack(new Error('the client did not send the request'))
   }
   if (report.end !== false) {
     if (report.took_ms !== undefined) permit.tookMs = report.took_ms
-    desk.leases.end(lease)
+    desk.end(named)
   }
   if (isRepeated) return 'repeated'
-  return wasOpen ? 'done' : 'gone'
+  if (lease !== undefined) return 'done'
+  return response === undefined ? 'gone' : 'counted'
 }
 
-/** Extends a lease. */
-export function renew(desk: PermitDesk, tenant: Tenant, permit: string, leaseMs: number): ReportState {
-  const lease = desk.leaseOf(tenant, permit)
-  if (typeof lease === 'string') return lease
-  if (!desk.leases.isOpen(lease)) return 'gone'
-  desk.leases.renew(lease, leaseMs)
+/** Extends a lease, up to the longest lease that the server grants. */
+export async function renew(desk: PermitDesk, tenant: Tenant, text: string, leaseMs: number): Promise<ReportState> {
+  const named = desk.permitOf(tenant, text)
+  if (typeof named === 'string') return named
+  const { lease, foreign, maxLeaseMs } = named
+  const forMs = Math.min(leaseMs, maxLeaseMs)
+  if (forMs <= 0) return 'gone'
+  if (foreign.hasSharedLease ? !(await foreign.renew(forMs)) : lease === undefined) return 'gone'
+  if (lease !== undefined) desk.leases.renew(lease, forMs)
   return 'done'
 }
 

@@ -20,7 +20,14 @@ const flags: readonly Flag[] = [
   {
     name: 'key',
     value: 'FILE',
-    text: 'the key of permits, so that they stay valid after a restart; created if necessary',
+    text: 'the key of permits, so that they stay valid after a restart and at other servers with the same key; created if necessary. The first of several signs, all are read',
+    isRepeatable: true,
+  },
+  {
+    name: 'max-lease',
+    value: 'SECONDS',
+    text: 'how long after its grant a permit counts at most, however often it is renewed',
+    byDefault: '600',
   },
   { name: 'allow-private', text: 'callers over TCP may ask for private hosts too' },
   ALLOW_ADDRESS,

@@ -1,0 +1,183 @@
+// The permit of a request that another gate has granted: the gate of another server, or of this
+// server before it was restarted. Its report has come here. Also a permit that this gate has granted,
+// whose lease was over before its report came.
+//
+// What the report says of the site counts as it would there. How, depends on the pacer:
+//
+//   a pacer that processes share   knows the slot by its ticket, so nothing is lost
+//   `LocalPacer`                   knows its own tickets only. Otherwise a pushback becomes a pause, a
+//                                  series of pushbacks does not grow, and no slot is given back
+//
+// When the request was sent changes nothing. The clocks of two processes may differ, so this one
+// does not know how long ago that was. The slot keeps its whole allowance.
+import { outcomeOf } from '@politely/core'
+import type { PaceResponse } from '@politely/core/engine'
+import { paceLimitsOf } from '../options/pacing.ts'
+import type { SitePacing } from '../options/site-pacing.ts'
+import type { CircuitFailure, Ticket } from '../pace/pacer.ts'
+import {
+  isFailure,
+  isRateLimited,
+  paceResponseOf,
+  type RequestReport,
+  rateLimitedResponse,
+  rateLimitPauseOf,
+  withBackoff,
+} from '../permit/request-report.ts'
+import type { AskedPause } from '../report/gate-log.ts'
+import type { GateContext } from './gate-context.ts'
+import { NO_RESPONSE } from './granted-permit.ts'
+
+/** What another gate needs to know of a permit to apply its report. A field that is unknown is left out. */
+export interface PermitRecord {
+  /** The pace key. */
+  readonly key: string
+  /** The ticket of the slot that the lane has reserved. */
+  readonly ticket?: Ticket | undefined
+  /** The ticket of the probe, if the request is one. */
+  readonly probe?: Ticket | undefined
+  readonly origin?: string | undefined
+}
+
+/** What the gate that gets the report knows. */
+interface ReceivingGate {
+  readonly context: GateContext
+  /** Whether its pacer knows the tickets of the record. */
+  readonly knowsTickets: boolean
+  /** The options for the origin. */
+  readonly site: SitePacing
+  /** The lane of the pace key, if there is one. */
+  readonly lane: { slowedDown(): void } | undefined
+}
+
+export class ForeignPermit {
+  /** How long the request took. Milliseconds; undefined if it is not known. */
+  tookMs: number | undefined
+  readonly #record: PermitRecord
+  readonly #gate: ReceivingGate
+  /** The ticket of the slot, if the pacer knows it. */
+  #ticket: Ticket | undefined
+  /** Until the circuit knows what the probe led to. */
+  #probe: Ticket | undefined
+  readonly #onceMs: number
+
+  /** @param onceMs For how long a second report of the slot changes nothing: see `Pacer`. */
+  constructor(gate: ReceivingGate, record: PermitRecord, onceMs: number) {
+    this.#gate = gate
+    this.#record = record
+    this.#ticket = gate.knowsTickets ? record.ticket : undefined
+    this.#probe = gate.knowsTickets ? record.probe : undefined
+    this.#onceMs = onceMs
+  }
+
+  /** The pace key. */
+  get key(): string {
+    return this.#record.key
+  }
+
+  /** See the top of the file. */
+  sentAfter(_ms: number): void {}
+
+  /** The request was not sent: its slot is free again, unless another was taken since. */
+  giveBack(_reason: unknown): void {
+    if (this.#ticket !== undefined) this.#pacer.cancel(this.key, this.#ticket)
+    this.#ticket = undefined
+  }
+
+  report(report: RequestReport): void {
+    if (isFailure(report)) {
+      this.#settle(NO_RESPONSE)
+      // An open circuit makes requests wait longer than the pause would.
+      if (this.#gate.context.pacing.backoff.failures && !this.#isCircuitOpen)
+        this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)
+      return
+    }
+    const isPushback = isRateLimited(report)
+    const response = isPushback ? rateLimitedResponse(report) : paceResponseOf(report)
+    const retryAfterMs = response.requestedMs
+    this.#settle(isPushback ? { kind: 'rate-limited', because: 'status', retryAfterMs } : outcomeOf(report))
+    const { now, pacing } = this.#gate.context
+    const asked = rateLimitPauseOf(report, now())
+    if (asked !== undefined && pacing.rateLimitHeaders) {
+      this.#pacer.pause(this.key, asked.pauseMs, 'rate-limit')
+      this.#gate.lane?.slowedDown()
+    }
+    this.#tell(response, asked)
+  }
+
+  /** The request has ended, as far as that is not known already. */
+  release(): void {
+    const { key } = this
+    const { pacing } = this.#gate.context
+    // With `pauseFrom: 'end'`, only the gate that has granted the permit knows the delay.
+    if (this.#ticket !== undefined && this.tookMs !== undefined && pacing.pauseFrom !== 'end')
+      this.#pacer.end(key, this.#ticket, this.#limits, this.tookMs)
+    if (this.#ticket !== undefined && this.#pacer.countsUnderWay) this.#pacer.release(key, this.#ticket)
+    this.#giveBackProbe()
+  }
+
+  /** Whether the pacer counts the request as under way, in all processes, until its lease is over. */
+  get hasSharedLease(): boolean {
+    return this.#ticket !== undefined && this.#pacer.countsUnderWay
+  }
+
+  /** Extends that lease. Resolves to false if it was over, or if the pacer fails. */
+  async renew(leaseMs: number): Promise<boolean> {
+    return this.#ticket !== undefined && this.#pacer.renew(this.key, this.#ticket, leaseMs)
+  }
+
+  get #pacer() {
+    return this.#gate.context.pacer
+  }
+
+  /** Without what robots.txt asks for, since it may not be known here. */
+  get #limits() {
+    return paceLimitsOf({}, this.#gate.site, this.#gate.context.pacing.pauseFrom)
+  }
+
+  /** While the circuit is open, its cooling period replaces a pause that the site has not asked for. */
+  #withoutBackoff(told: PaceResponse): PaceResponse {
+    return told.isPushback && told.requestedMs === undefined && this.#isCircuitOpen ? { ...told, requestedMs: 1 } : told
+  }
+
+  get #isCircuitOpen(): boolean {
+    const { origin } = this.#record
+    return origin !== undefined && this.#gate.context.circuits.reportOf(origin).state === 'open'
+  }
+
+  /** Tells the circuit of the origin what the request led to. @param outcome Undefined after a success. */
+  #settle(outcome: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined): void {
+    const { origin } = this.#record
+    const { circuit } = this.#gate.site
+    if (circuit === undefined || origin === undefined) return
+    const failure = outcome !== undefined && circuit.outcomes.has(outcome.kind) ? outcome : undefined
+    this.#gate.context.circuits.settle({ origin }, circuit, failure, this.#probe)
+    this.#probe = undefined
+  }
+
+  /** The result of a probe is not known: another request may be the probe. */
+  #giveBackProbe(): void {
+    const { origin } = this.#record
+    const { circuit } = this.#gate.site
+    if (circuit !== undefined && origin !== undefined)
+      this.#gate.context.circuits.giveBack(origin, circuit, this.#probe)
+    this.#probe = undefined
+  }
+
+  /** Tells the pacer of the response, and counts and logs a pushback. */
+  #tell(response: PaceResponse, asked: AskedPause | undefined): void {
+    const { counters, pacer, pacing, now, log } = this.#gate.context
+    const { key, origin = key } = this.#record
+    const told = this.#withoutBackoff(withBackoff(response, pacing.backoff, now()))
+    const { isPushback, requestedMs } = told
+    if (this.#ticket !== undefined) pacer.report(key, this.#ticket, told, this.#onceMs)
+    else if (isPushback)
+      pacer.pause(key, requestedMs ?? pacing.backoff.firstMs, requestedMs === undefined ? 'backoff' : 'retry-after')
+    if (!isPushback) return
+    counters.pushbacks++
+    this.#gate.lane?.slowedDown()
+    if (!log.warns) return
+    const estimate = () => pacer.estimate(key, this.#limits, 0)
+    log.pushedBack(key, origin, told, estimate, asked, pacing.rateLimitHeaders)
+  }
+}

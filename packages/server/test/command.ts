@@ -1,0 +1,46 @@
+// The command of the server in a process of its own.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Answer } from './kit.ts'
+
+export async function post(server: string, path: string, body: object): Promise<Answer> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${server}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const answer: Answer = await response.json()
+  // A server that starts or stops may be unavailable (503). Any other fault fails the test.
+  if (response.status === 503) throw new Error(answer.detail)
+  return answer
+}
+
+/** Starts the command. Resolves to its process when it listens at this port. */
+export async function startCommand(
+  port: number,
+  ...more: readonly string[]
+): Promise<{ child: ChildProcess; address: string }> {
+  const main = join(import.meta.dirname, '../src/main.ts')
+  const args = [
+    main,
+    '--user-agent',
+    'ExampleBot/1.0',
+    '--port',
+    `${port}`,
+    '--allow-private',
+    '--min-delay',
+    '0',
+    '--max-per-site',
+    '10',
+    ...more,
+  ]
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  for await (const chunk of child.stderr) {
+    const address = /listens at (\S+)/.exec(`${chunk}`)?.[1]
+    if (address !== undefined) return { child, address }
+  }
+  throw new Error('the server has ended')
+}
