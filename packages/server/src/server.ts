@@ -16,6 +16,7 @@ import { assertOptions, integer } from '@politely/fetcher/internal'
 import { gatePort } from '@politely/gate/internal'
 import fastify, { type FastifyInstance } from 'fastify'
 import { EventLoopDelay } from './event-loop.ts'
+import { Health } from './health.ts'
 import { assertProgram } from './http/access.ts'
 import { Fault, handleError, sendProblem } from './http/problem.ts'
 import { fetchRoute } from './http/routes-fetch.ts'
@@ -79,15 +80,17 @@ export class PolitelyServer implements AsyncDisposable {
    */
   constructor(options: PolitelyServerOptions) {
     this.#options = checkedOptions(options)
-    const { gate, tokens, secrets = [randomBytes(32)], maxPauseMs, maxLeaseMs, logger } = this.#options
+    const { gate, tokens, secrets = [randomBytes(32)], maxPauseMs, maxLeaseMs, pacerName, logger } = this.#options
     const { now } = gatePort(gate)
     this.#tenants = new Tenants(now)
     this.#local = new Tenant(LOCAL, DEFAULT_QUOTAS, now)
     if (tokens !== undefined) this.#tenants.load(tokens)
-    const metrics = serverMetrics(
-      () => desk.leases.open,
-      () => desk.waiting,
-    )
+    const metrics = serverMetrics(() => ({
+      leases: desk.leases.open,
+      waiting: desk.waiting,
+      pacerOutageSeconds: health.pacerOutageSeconds,
+      storeOutageSeconds: health.storeOutageSeconds,
+    }))
     const desk = new PermitDesk({
       gate,
       secrets,
@@ -97,7 +100,8 @@ export class PolitelyServer implements AsyncDisposable {
       onError: (error) => logger.warn?.(`a request could not be looked at: ${(error as Error).message}`),
       isShared: () => this.#tenants.size > 1,
     })
-    this.#context = { gate, desk, maxPauseMs, metrics }
+    const health = new Health({ gate, pacerName, logger, waiting: () => desk.waiting })
+    this.#context = { gate, desk, maxPauseMs, metrics, health }
   }
 
   /**
@@ -151,6 +155,7 @@ export class PolitelyServer implements AsyncDisposable {
   /** Stops listening, and releases all permits. */
   async close(): Promise<void> {
     this.#context.desk.close()
+    this.#context.health.close()
     this.#eventLoop[Symbol.dispose]()
     await Promise.all(
       this.#apps.splice(0).map(async (app) => {

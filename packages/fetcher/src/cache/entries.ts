@@ -159,6 +159,10 @@ export class Entries {
     }
   }
 
+  get storeOutageMs(): number {
+    return this.#calls.outageMs
+  }
+
   get count(): number {
     return this.#memory.size
   }

@@ -54,7 +54,7 @@ export class FetchLease {
     if (this.#pauseMs === 0) this.#telemetry.count('leaseWaits')
     if (performance.now() >= this.#giveUpAt) {
       const error = new LeaseTimeoutError(2 * this.#leaseMs)
-      this.#telemetry.storeFailed({ operation: 'lease', origin: this.#origin, error })
+      this.#telemetry.storeFailed({ operation: 'lease', origin: this.#origin, error }, true)
       return 'without'
     }
     this.#pauseMs = Math.min(Math.max(2 * this.#pauseMs, MIN_PAUSE_MS), MAX_PAUSE_MS)

@@ -18,6 +18,20 @@ export const STORE_TIMEOUT_MS = 2_000
 const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
 
+/**
+ * After this time without a failure, any call that succeeds ends an outage: the operation that has failed may
+ * not come again. Milliseconds. Our choice.
+ */
+const QUIET_MS = 60_000
+
+/** From the first call that fails until the same operation succeeds. The times are of `performance.now`. */
+interface Outage {
+  readonly since: number
+  failures: number
+  operation: StoreFailure['operation']
+  failedAt: number
+}
+
 export class StoreCalls {
   readonly #telemetry: Telemetry
   readonly #closing: AbortSignal
@@ -25,6 +39,7 @@ export class StoreCalls {
   #pauseMs = 0
   #pausedAt = 0
   #resumeAt = 0
+  #outage: Outage | undefined
 
   /**
    * @param closing After its abort, a store that does not respond does not keep the process alive.
@@ -32,6 +47,11 @@ export class StoreCalls {
   constructor(telemetry: Telemetry, closing: AbortSignal) {
     this.#telemetry = telemetry
     this.#closing = closing
+  }
+
+  /** How long the store has failed. Milliseconds; 0 while it works. */
+  get outageMs(): number {
+    return this.#outage === undefined ? 0 : performance.now() - this.#outage.since
   }
 
   /**
@@ -47,12 +67,27 @@ export class StoreCalls {
       }
       const result = await withTimeout(call(), STORE_TIMEOUT_MS, onTimeout, this.#closing)
       this.#pauseMs = 0
+      this.#works(operation)
       return result
     } catch (error) {
       if (!(error instanceof StoreTimeoutError)) this.#pauseMs = 0
-      this.#telemetry.storeFailed({ operation, origin, error })
+      this.#telemetry.storeFailed({ operation, origin, error }, this.#outage === undefined)
+      this.#fails(operation)
       return undefined
     }
+  }
+
+  #fails(operation: StoreFailure['operation']): void {
+    const failedAt = performance.now()
+    const { since = failedAt, failures = 0 } = this.#outage ?? {}
+    this.#outage = { since, failures: failures + 1, operation, failedAt }
+  }
+
+  #works(operation: StoreFailure['operation']): void {
+    if (this.#outage === undefined) return
+    if (operation !== this.#outage.operation && performance.now() - this.#outage.failedAt < QUIET_MS) return
+    this.#telemetry.storeWorks(this.outageMs, this.#outage.failures)
+    this.#outage = undefined
   }
 
   /**
