@@ -79,6 +79,7 @@ async function openDesk(site: Site, options: Omit<PoliteGateOptions, 'robots'>):
     onExpire: () => expired.push('expired'),
     onError: (error) => expired.push(String(error)),
     isShared: () => false,
+    isBusy: () => false,
   })
   onTestFinished(() => desk.close())
   const tenant = (name: string, quotas: Partial<Quotas> = {}) => new Tenant(name, { ...DEFAULT_QUOTAS, ...quotas }, now)

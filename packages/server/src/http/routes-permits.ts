@@ -3,9 +3,10 @@
 import { loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
-import { applyReport, assertConsistent, renew } from '../permits/reports.ts'
+import { applyReport, assertConsistent, type ReportState, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
+import { CallTurns, Turns } from '../turns.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
@@ -33,15 +34,21 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     },
   )
 
+  /** Reports do not wait for the turns of permits. */
+  const reportTurns = new Turns()
+
   app.post<{ Body: ReportsBody }>(
     '/v1/reports',
     jsonRoute('report', 'Report what became of requests, and end their permits', { body: ReportsBody }, ReportsAnswer),
     async ({ tenant, body }) => {
       assertConsistent(body.reports)
-      const results = body.reports.map((report) => {
+      const turns = new CallTurns(reportTurns, tenant.name)
+      const results: object[] = []
+      for (const report of body.reports) {
+        await turns.next()
         metrics.reported(report.status, report.outcome)
-        return { state: applyReport(desk, tenant, report, maxPauseMs) }
-      })
+        results.push({ state: applyReport(desk, tenant, report, maxPauseMs) })
+      }
       await desk.told()
       return { results }
     },
@@ -50,11 +57,15 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
   app.post<{ Body: RenewalsBody }>(
     '/v1/renewals',
     jsonRoute('renewPermits', 'Extend the leases of permits', { body: RenewalsBody }, ReportsAnswer),
-    async ({ tenant, body: { permits, lease_ms } }) => ({
-      results: await Promise.all(
-        permits.map(async (permit) => ({ state: await renew(desk, tenant, permit, lease_ms) })),
-      ),
-    }),
+    async ({ tenant, body: { permits, lease_ms } }) => {
+      const turns = new CallTurns(reportTurns, tenant.name)
+      const states: (ReportState | Promise<ReportState>)[] = []
+      for (const permit of permits) {
+        await turns.next()
+        states.push(renew(desk, tenant, permit, lease_ms))
+      }
+      return { results: (await Promise.all(states)).map((state) => ({ state })) }
+    },
   )
 }
 
