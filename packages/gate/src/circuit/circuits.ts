@@ -153,7 +153,12 @@ export class Circuits {
     else {
       const { kind, because, retryAfterMs } = failure
       const opens = this.#opensAfterFailure(origin, limits, probe)
-      const isReplyDue = this.#tell(origin, limits, { kind: 'failure', failure: { kind, because }, retryAfterMs, probe })
+      const isReplyDue = this.#tell(origin, limits, {
+        kind: 'failure',
+        failure: { kind, because },
+        retryAfterMs,
+        probe,
+      })
       if (isReplyDue) return opens
     }
     return this.reportOf(origin).state === 'open'
@@ -164,7 +169,12 @@ export class Circuits {
     const now = this.#context.now()
     const known = this.#circuits.all.get(origin) ?? closedCircuit
     const { lastProbe } = known // of the keeper's probes, this gate does not know the numbers
-    const after = circuitAfter(known, limits, { kind: 'failure', probe: probe === undefined ? undefined : lastProbe }, now)
+    const after = circuitAfter(
+      known,
+      limits,
+      { kind: 'failure', probe: probe === undefined ? undefined : lastProbe },
+      now,
+    )
     return circuitReport(after, now).state === 'open'
   }
 
