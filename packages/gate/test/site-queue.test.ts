@@ -902,7 +902,7 @@ describe('spill', () => {
     const ended = (async () => {
       for await (using item of queue) {
         yielded.push(nameOf(item.url))
-        queue.add([one, two])
+        queue.add([{ url: one }, { url: two }])
       }
     })()
     await simulation.advance(10_000)
@@ -1016,7 +1016,7 @@ describe('options', () => {
     ['maxHeld', [], { maxHeld: 0 }],
     ['maxHeld', [], { maxHeld: Number.POSITIVE_INFINITY }],
     ['spill', [], { spill: { add: () => undefined } }],
-    ['spill', [], { spill: { add: () => undefined, take: () => [], origins: [] } }],
+    ['spill', [], { spill: { ...spillOf(), origins: [] } }],
     ['signal', [], { signal: new AbortController() }],
     ['maxHold', [], { maxHold: 5 }],
   ])('rejects an invalid %s: %j %j', async (option, source, options) => {
