@@ -37,7 +37,7 @@ export class Entries {
     this.#settings = settings
     this.#telemetry = telemetry
     this.#closing = closing
-    this.#calls = new StoreCalls(telemetry, closing)
+    this.#calls = new StoreCalls(telemetry, closing, settings.store?.lease !== undefined)
     this.#memory = createMemory(settings.maxCacheBytes)
     this.noRules = this.#parseRules('', undefined)
   }

@@ -65,7 +65,7 @@ export interface TdmrepFetchEvent extends Omit<FetchEvent, 'from' | 'to'> {
 }
 
 /**
- * The event `store-failed`: a call of the store threw or took longer than two seconds, or another
+ * The event `store-failed`: a call of the store threw or took too long, or another
  * client's lease did not end.
  */
 export interface StoreFailure {

@@ -6,10 +6,12 @@ import { withTimeout } from '../base/timeout.ts'
 import type { StoreFailure, Telemetry } from '../report/telemetry.ts'
 
 /**
- * How long to wait for the store, in milliseconds. A store is there to save time, so a slow one is
- * treated as failed.
+ * How long to wait for a store, in milliseconds. A store without leases is there to save time, so a
+ * slow one is treated as failed. Without a store that has them, each of its clients would fetch.
+ * Our choice.
  */
 export const STORE_TIMEOUT_MS = 2_000
+export const LEASING_STORE_TIMEOUT_MS = 10_000
 
 /**
  * How long a store is not called after a call that took too long. Milliseconds; doubled after each
@@ -35,6 +37,7 @@ interface Outage {
 export class StoreCalls {
   readonly #telemetry: Telemetry
   readonly #closing: AbortSignal
+  readonly #timeoutMs: number
   /** 0 while the store responds. */
   #pauseMs = 0
   #pausedAt = 0
@@ -44,9 +47,10 @@ export class StoreCalls {
   /**
    * @param closing After its abort, a store that does not respond does not keep the process alive.
    */
-  constructor(telemetry: Telemetry, closing: AbortSignal) {
+  constructor(telemetry: Telemetry, closing: AbortSignal, hasLeases = false) {
     this.#telemetry = telemetry
     this.#closing = closing
+    this.#timeoutMs = hasLeases ? LEASING_STORE_TIMEOUT_MS : STORE_TIMEOUT_MS
   }
 
   /** How long the store has failed. Milliseconds; 0 while it works. */
@@ -60,12 +64,13 @@ export class StoreCalls {
    */
   async call<T>(operation: StoreFailure['operation'], origin: string, call: () => Promise<T>): Promise<T | undefined> {
     const startedAt = performance.now()
+    const timeoutMs = this.#timeoutMs
     if (!this.#isResponding(startedAt)) return undefined
     try {
       const onTimeout = () => {
-        throw new StoreTimeoutError(operation, STORE_TIMEOUT_MS, this.#pause(startedAt))
+        throw new StoreTimeoutError(operation, timeoutMs, this.#pause(startedAt))
       }
-      const result = await withTimeout(call(), STORE_TIMEOUT_MS, onTimeout, this.#closing)
+      const result = await withTimeout(call(), timeoutMs, onTimeout, this.#closing)
       this.#pauseMs = 0
       this.#works(operation)
       return result
@@ -97,7 +102,7 @@ export class StoreCalls {
   #isResponding(now: number): boolean {
     if (this.#pauseMs === 0) return true
     if (now < this.#resumeAt) return false
-    this.#resumeAt = now + STORE_TIMEOUT_MS
+    this.#resumeAt = now + this.#timeoutMs
     return true
   }
 
