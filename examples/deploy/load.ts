@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
-/** So many that no permit waits for the one before it at its site. */
+/** With fewer sites, permits would wait for the site's previous permit. */
 const SITES = 10_000
 const SECONDS = Number(process.env.SECONDS ?? 10)
 const WAITING = 100_000

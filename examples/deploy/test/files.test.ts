@@ -12,11 +12,12 @@ import { Service } from 'kubernetes-models/v1'
 import { expect, test } from 'vitest'
 import { DEPLOY, execForm, readDockerfile, readManifests, readText, readUnit, readYaml } from './deploy-files.ts'
 
+const require = createRequire(import.meta.url)
 /** The time for which a server drains. */
 const DRAIN_SECONDS = 25
 
 test('the Dockerfile has no faults, and its image runs without root', () => {
-  const { run } = createRequire(import.meta.url)('dockerfilelint') as { run(folder: string, text: string): unknown }
+  const { run } = require('dockerfilelint') as { run(folder: string, text: string): unknown }
   expect(run(DEPLOY, readText('Dockerfile'))).toEqual([])
   const instructions = readDockerfile()
   const last = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'))
