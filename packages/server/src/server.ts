@@ -7,16 +7,15 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { lstatSync, rmSync } from 'node:fs'
 import { connect, isIP } from 'node:net'
-import { getHeapStatistics } from 'node:v8'
 import bearerAuth from '@fastify/bearer-auth'
 import swagger from '@fastify/swagger'
-import underPressure from '@fastify/under-pressure'
 import { OptionError } from '@politely/core'
 import { assertOptions, integer } from '@politely/fetcher/internal'
 import { gatePort } from '@politely/gate/internal'
 import fastify, { type FastifyInstance } from 'fastify'
-import { EventLoopDelay } from './event-loop.ts'
+import { BusyWatch } from './event-loop.ts'
 import { assertProgram } from './http/access.ts'
+import { readJsonBodies } from './http/json-body.ts'
 import { Fault, handleError, sendProblem } from './http/problem.ts'
 import { fetchRoute } from './http/routes-fetch.ts'
 import { healthRoutes, operationRoutes } from './http/routes-operation.ts'
@@ -37,11 +36,11 @@ import { version } from './version.ts'
 
 /** 500 URLs of the longest kind. */
 const MAX_BODY_BYTES = 5_000_000
-/** A process that starts, or collects its garbage, may stand still for seconds. Our choice. */
-const MAX_EVENT_LOOP_DELAY_MS = 5_000
 /** How long `drain` waits for permits. */
 const DRAIN_MS = 25_000
 const DRAIN_STEP_MS = 50
+/** How long `close` waits for answers that are being written. */
+const CLOSE_MS = 2_000
 /** For callers that need no token. */
 const LOCAL = 'local'
 
@@ -71,7 +70,9 @@ export class PolitelyServer implements AsyncDisposable {
   readonly #tenants: Tenants
   readonly #local: Tenant
   readonly #apps: FastifyInstance[] = []
-  readonly #eventLoop = new EventLoopDelay()
+  readonly #busy = new BusyWatch()
+  /** How many calls have no answer yet, or only a part of it. */
+  #calls = 0
 
   /**
    * @throws {OptionError} for an invalid or unknown option.
@@ -95,6 +96,7 @@ export class PolitelyServer implements AsyncDisposable {
       onExpire: metrics.expired,
       onError: (error) => logger.warn?.(`a request could not be looked at: ${(error as Error).message}`),
       isShared: () => this.#tenants.size > 1,
+      isBusy: () => this.#busy.isBusy,
     })
     this.#context = { gate, desk, maxPauseMs, metrics }
   }
@@ -142,22 +144,17 @@ export class PolitelyServer implements AsyncDisposable {
   async drain(): Promise<void> {
     const { desk } = this.#context
     desk.drain()
-    const until = performance.now() + DRAIN_MS
-    while (desk.leases.open > 0 && performance.now() < until)
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
+    await whileTrue(() => desk.leases.open > 0, DRAIN_MS)
   }
 
-  /** Stops listening, and releases all permits. */
+  /** Stops listening, and releases all permits. Calls that are held are told to wait. */
   async close(): Promise<void> {
     this.#context.desk.close()
-    this.#eventLoop[Symbol.dispose]()
-    await Promise.all(
-      this.#apps.splice(0).map(async (app) => {
-        app.server.close()
-        app.server.closeAllConnections()
-        await app.close()
-      }),
-    )
+    const apps = this.#apps.splice(0)
+    for (const { server } of apps) server.close()
+    await whileTrue(() => this.#calls > 0, CLOSE_MS)
+    this.#busy[Symbol.dispose]()
+    await Promise.all(apps.map((app) => app.close()))
     await this.#context.metrics.close()
   }
 
@@ -203,6 +200,7 @@ export class PolitelyServer implements AsyncDisposable {
         `${request.method} ${request.url.split('?')[0]} does not exist; see /openapi.json`,
       ),
     )
+    readJsonBodies(app, this.#context.desk.turns)
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, (_, body, done) => done(null, body))
     app.decorateRequest('tenant', null as never)
     app.decorateRequest('mayReachPrivate', tcp === undefined || allowPrivate)
@@ -221,24 +219,26 @@ export class PolitelyServer implements AsyncDisposable {
       },
     })
     app.addHook('onRequest', async (_, reply) => {
-      if (!this.#eventLoop.exceeds(MAX_EVENT_LOOP_DELAY_MS)) return
-      reply.header('retry-after', '1')
-      throw new Fault('overloaded', 'the event loop of the server is blocked; call again later')
+      this.#calls++
+      reply.raw.once('close', () => this.#calls--)
     })
-    await app.register(underPressure, {
-      maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
-      retryAfter: 1,
-      pressureHandler: () => {
-        throw new Fault('overloaded', 'the heap of the server is almost full; call again later')
-      },
+    app.addHook('onSend', async (_, reply) => {
+      if (this.#context.desk.isDraining) reply.header('connection', 'close')
     })
     await app.register(async (open) => healthRoutes(open, this.#context))
     await app.register(async (guarded) => {
       await this.#guard(guarded, tcp === undefined, names)
       operationRoutes(guarded, this.#context)
       permitRoutes(guarded, this.#context)
-      robotsRoutes(guarded, this.#context)
-      if (fetch) fetchRoute(guarded, this.#context)
+      await guarded.register(async (refusable) => {
+        refusable.addHook('onRequest', async (_, reply) => {
+          if (!this.#busy.isBusy) return
+          reply.header('retry-after', '1')
+          throw new Fault('overloaded', 'the event loop is blocked, or the heap is almost full; call again later')
+        })
+        robotsRoutes(refusable, this.#context)
+        if (fetch) fetchRoute(refusable, this.#context)
+      })
     })
     return app
   }
@@ -267,6 +267,11 @@ export class PolitelyServer implements AsyncDisposable {
       })
     })
   }
+}
+
+async function whileTrue(isTrue: () => boolean, maxMs: number): Promise<void> {
+  const until = performance.now() + maxMs
+  while (isTrue() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
 }
 
 function isLoopback(host: string): boolean {

@@ -72,6 +72,7 @@ export async function deskKit(robotsTxt: string, options: Omit<PoliteGateOptions
     onExpire: () => expired.push('expired'),
     onError: (error) => expired.push(String(error)),
     isShared: () => false,
+    isBusy: () => false,
   })
   onTestFinished(() => desk.close())
   const tenant = (name: string, quotas: Partial<Quotas> = {}) => new Tenant(name, { ...DEFAULT_QUOTAS, ...quotas }, now)

@@ -6,6 +6,7 @@ import type { PermitResult } from '../permits/desk.ts'
 import { applyReport, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
+import { CallTurns, Turns } from '../turns.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
@@ -32,23 +33,36 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     },
   )
 
+  /** Reports do not wait for the turns of permits. */
+  const reportTurns = new Turns()
+
   app.post<{ Body: ReportsBody }>(
     '/v1/reports',
     jsonRoute('report', 'Report what became of requests, and end their permits', { body: ReportsBody }, ReportsAnswer),
-    async ({ tenant, body }) => ({
-      results: body.reports.map((report) => {
+    async ({ tenant, body }) => {
+      const turns = new CallTurns(reportTurns, tenant.name)
+      const results: object[] = []
+      for (const report of body.reports) {
+        await turns.next()
         metrics.reported(report.status, report.outcome)
-        return { state: applyReport(desk, tenant, report, maxPauseMs) }
-      }),
-    }),
+        results.push({ state: applyReport(desk, tenant, report, maxPauseMs) })
+      }
+      return { results }
+    },
   )
 
   app.post<{ Body: RenewalsBody }>(
     '/v1/renewals',
     jsonRoute('renewPermits', 'Extend the leases of permits', { body: RenewalsBody }, ReportsAnswer),
-    async ({ tenant, body: { permits, lease_ms } }) => ({
-      results: permits.map((permit) => ({ state: renew(desk, tenant, permit, lease_ms) })),
-    }),
+    async ({ tenant, body: { permits, lease_ms } }) => {
+      const turns = new CallTurns(reportTurns, tenant.name)
+      const results: object[] = []
+      for (const permit of permits) {
+        await turns.next()
+        results.push({ state: renew(desk, tenant, permit, lease_ms) })
+      }
+      return { results }
+    },
   )
 }
 

@@ -7,6 +7,8 @@ import { Type } from 'typebox'
 import { PUBLIC_SOURCE } from '../permits/entrances.ts'
 import { jsonRoute, MAX_URL_LENGTH, streamAnswer, UrlQuery } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
+import { CallTurns } from '../turns.ts'
+import { assertShallow } from './json-body.ts'
 import { Fault } from './problem.ts'
 
 /** How many URLs one call of /v1/check may have. */
@@ -17,7 +19,7 @@ const MAX_CHECKS = 4
 const MAX_CHECK_BYTES = 1_000_000
 const READ_TIMEOUT_MS = 30_000
 
-export function robotsRoutes(app: FastifyInstance, { gate }: ServerContext): void {
+export function robotsRoutes(app: FastifyInstance, { gate, desk }: ServerContext): void {
   const { robots } = gate
 
   app.post(
@@ -49,8 +51,10 @@ export function robotsRoutes(app: FastifyInstance, { gate }: ServerContext): voi
 
   async function* verdictLines(request: FastifyRequest, lines: readonly CheckLine[]) {
     const urls = lines.map(({ url }) => url)
+    const turns = new CallTurns(desk.turns, request.tenant.name, '/v1/check')
     let n = 0
     for await (const verdict of robots.checkMany(urls, { ...sourceOf(request), concurrency: CONCURRENCY })) {
+      await turns.next()
       const { id } = lines[n++] as CheckLine
       yield `${JSON.stringify({ id, verdict: loggableVerdict(verdict) })}\n`
     }
@@ -112,6 +116,7 @@ function linesOf(body: string): readonly CheckLine[] {
     throw new Fault('too-large', `the body has ${lines.length} lines; send at most ${MAX_CHECKED}`)
   return lines.map((line, n) => {
     let value: unknown
+    assertShallow(line, `line ${n + 1}`)
     try {
       value = JSON.parse(line)
     } catch {
