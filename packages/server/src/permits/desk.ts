@@ -114,8 +114,8 @@ const SWEEP_MS = 5_000
 export interface DeskOptions {
   readonly gate: PoliteGate
   readonly secret: Uint8Array
-  /** What the metrics count. */
-  readonly onResult: (state: PermitResult['state']) => void
+  /** What the metrics count. `server-busy`: a wait that only a busy server asks for. */
+  readonly onResult: (state: PermitResult['state'] | 'server-busy') => void
   readonly onExpire: () => void
   /** A pacer or a function of the caller has failed. */
   readonly onError: (error: unknown) => void
@@ -227,7 +227,7 @@ export class PermitDesk {
   #busy(call: PermitCall, request: PermitCall['requests'][number]): PermitResult {
     const { place } = this.#itemOf(call, request)
     if (place !== undefined) place.askAt = this.#port.now() + BUSY_WAIT_MS
-    this.#options.onResult('wait')
+    this.#options.onResult('server-busy')
     return { state: 'wait', waitMs: BUSY_WAIT_MS, because: 'server-busy', ticket: request.ticket }
   }
 
