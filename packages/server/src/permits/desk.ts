@@ -145,8 +145,8 @@ export interface DeskOptions {
   readonly secrets: readonly Uint8Array[]
   /** How long after its grant a lease ends at the latest, however often it is renewed. Milliseconds. */
   readonly maxLeaseMs: number
-  /** What the metrics count. */
-  readonly onResult: (state: PermitResult['state']) => void
+  /** What the metrics count. `server-busy`: a wait that only a busy server asks for. */
+  readonly onResult: (state: PermitResult['state'] | 'server-busy') => void
   readonly onExpire: () => void
   /** A pacer or a function of the caller has failed. */
   readonly onError: (error: unknown) => void
@@ -307,7 +307,7 @@ export class PermitDesk {
   #busy(call: PermitCall, request: PermitCall['requests'][number]): PermitResult {
     const { place } = this.#itemOf(call, request)
     if (place !== undefined) place.askAt = this.#port.now() + BUSY_WAIT_MS
-    this.#options.onResult('wait')
+    this.#options.onResult('server-busy')
     return { state: 'wait', waitMs: BUSY_WAIT_MS, because: 'server-busy', ticket: request.ticket }
   }
 
