@@ -1,11 +1,11 @@
 // The routes of permits: /v1/permits, /v1/reports, /v1/renewals.
 
-import { loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
-import { applyReport, renew } from '../permits/reports.ts'
+import { applyReport, type ReportState, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
+import { messageOf, REPORT_MESSAGES, shownVerdict } from './messages.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
@@ -23,7 +23,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
         requests,
         signal: closeSignal(reply),
       })
-      const go = { start_within_ms, lease_ms, user_agent: gate.robots.userAgent }
+      const message = `may be requested now, within ${start_within_ms} ms`
+      const go = { message, start_within_ms, lease_ms, user_agent: gate.robots.userAgent }
       const answers = results.map((result, n) => {
         const { id, url } = requests[n] as (typeof requests)[number]
         return { id, ...answerOf(result), ...(result.state === 'go' && { url, ...go }) }
@@ -38,7 +39,7 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     async ({ tenant, body }) => ({
       results: body.reports.map((report) => {
         metrics.reported(report.status, report.outcome)
-        return { state: applyReport(desk, tenant, report, maxPauseMs) }
+        return toldState(applyReport(desk, tenant, report, maxPauseMs))
       }),
     }),
   )
@@ -47,9 +48,13 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     '/v1/renewals',
     jsonRoute('renewPermits', 'Extend the leases of permits', { body: RenewalsBody }, ReportsAnswer),
     async ({ tenant, body: { permits, lease_ms } }) => ({
-      results: permits.map((permit) => ({ state: renew(desk, tenant, permit, lease_ms) })),
+      results: permits.map((permit) => toldState(renew(desk, tenant, permit, lease_ms))),
     }),
   )
+}
+
+function toldState(state: ReportState): object {
+  return { state, message: REPORT_MESSAGES[state] }
 }
 
 /** Aborted when the client closes its connection before it has the whole answer. */
@@ -64,12 +69,13 @@ export function closeSignal({ raw }: FastifyReply): AbortSignal {
 /** Returns the fields of a result, as in any answer. JSON leaves out undefined fields. */
 export function answerOf(result: PermitResult): object {
   if (result.state === 'go') return { state: 'go', permit: result.permit }
-  if (result.state === 'unknown') return result
+  const message = messageOf(result)
+  if (result.state === 'unknown') return { ...result, message }
   if (result.state === 'refused') {
     const { state, because, verdict, retryAt } = result
     const retry_at = retryAt === undefined ? undefined : new Date(retryAt).toISOString()
-    return { state, because, verdict: loggableVerdict(verdict), retry_at }
+    return { state, because, message, verdict: shownVerdict(verdict), retry_at }
   }
   const { state, waitMs, because, ticket } = result
-  return { state, wait_ms: waitMs, because, ticket }
+  return { state, wait_ms: waitMs, because, message, ticket }
 }

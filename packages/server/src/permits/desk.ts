@@ -15,7 +15,14 @@
 // wait outside of the gate; all else is what the gate says.
 import type { ClientVerdict } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/internal'
-import { BudgetError, CircuitOpenError, type Forecast, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import {
+  BudgetError,
+  type CircuitFailure,
+  CircuitOpenError,
+  type Forecast,
+  type PoliteGate,
+  RobotsDisallowedError,
+} from '@politely/gate'
 import { type Entrance, type GatePort, type GrantedPermit, gatePort, type OuterLane } from '@politely/gate/internal'
 import type { Tenant, UsedUp } from '../tenants.ts'
 import { Entrances, type Refusal } from './entrances.ts'
@@ -43,6 +50,10 @@ export type PermitResult =
       readonly verdict: ClientVerdict
       /** Milliseconds since 1970. */
       readonly retryAt: number | undefined
+      /** How many requests the budget of the site allows, if that is the reason. */
+      readonly budget?: number | undefined
+      /** The outcome of the last request to the site, if its circuit is the reason. */
+      readonly circuit?: CircuitFailure | undefined
     }
   | { readonly state: 'full'; readonly waitMs: number; readonly because: UsedUp; readonly ticket?: string | undefined }
   | { readonly state: 'unknown'; readonly because: 'ticket' }
@@ -254,7 +265,10 @@ export class PermitDesk {
         return entered.allowed ? this.#wait(call, item, lane, entered) : this.#refused(item, entered)
       permit = entered
     } catch (error) {
-      if (error instanceof CircuitOpenError) return this.#refused(item, error, 'circuit')
+      if (error instanceof CircuitOpenError) {
+        const { verdict, retryAt, outcome, because } = error
+        return this.#refused(item, { verdict, retryAt, circuit: { kind: outcome, because } })
+      }
       if (error instanceof RobotsDisallowedError || error instanceof BudgetError) return this.#refused(item, error)
       throw error
     } finally {
@@ -268,13 +282,11 @@ export class PermitDesk {
     return { state: 'go', permit: this.#seal.seal(tenant.name, 'p', { number, key: permit.key }, leaseMs), lease }
   }
 
-  #refused(
-    item: Item,
-    { verdict, retryAt, budget, circuit }: Omit<Refusal, 'allowed'>,
-    because: RefusedBecause = circuit === undefined ? verdict.because : 'circuit',
-  ): PermitResult {
+  #refused(item: Item, { verdict, retryAt, budget, circuit }: Omit<Refusal, 'allowed'>): PermitResult {
     this.#leaveLine(item)
-    return { state: 'refused', because: budget === undefined ? because : 'budget', verdict, retryAt }
+    const reason = circuit === undefined ? verdict.because : 'circuit'
+    const because = budget === undefined ? reason : 'budget'
+    return { state: 'refused', because, verdict, retryAt, budget, circuit }
   }
 
   /** Lets the URL wait in the line of its pace key. @param own Its wait without the tickets before it. */
