@@ -91,15 +91,15 @@ const ADVICE = /write (?:allowAddresses: \[([^\]]*)\](?:, or network: 'any' if n
 
 /** Replaces options of the API by flags of the server. */
 export function shownAccess(access: Access): Access {
-  const { detail, reason, url } = access
+  const { detail, reason } = access
   if (detail === undefined || reason !== 'blocked-address') return access
-  return { ...access, detail: detail.replace(ADVICE, (_, addresses = '') => flagsFor(url, addresses)) }
+  return { ...access, detail: detail.replace(ADVICE, (_, addresses = '') => flagsFor(access, addresses)) }
 }
 
-function flagsFor(url: string, addresses: string): string {
+function flagsFor({ url, hops }: Access, addresses: string): string {
   const flags = Array.from(addresses.matchAll(/'([^']*)'/g), ([, address]) => `--allow-address ${address}`)
-  // A public name may lead to a public address only, whoever asks for it.
-  const isPrivate = isPrivateHost(URL.parse(url)?.hostname ?? '')
+  // A public name must lead to a public address, even with --allow-private.
+  const isPrivate = hops.length === 0 && isPrivateHost(URL.parse(url)?.hostname ?? '')
   const each = [flags.join(' '), ...(isPrivate || flags.length === 0 ? ['--allow-private'] : [])].filter(Boolean)
   return `start the server with ${each.join(', or with ')}`
 }

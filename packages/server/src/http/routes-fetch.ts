@@ -45,7 +45,7 @@ export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext):
       if (Object.keys(headers).some((name) => /^(?:user-agent|host)$/i.test(name)))
         throw new Fault('invalid-request', 'headers: User-Agent and Host are those of the server; leave them out')
       const waitMs = tenant.fetchWaitMs
-      if (waitMs > 0) return line({ state: 'full', wait_ms: waitMs, because: 'bytes' })
+      if (waitMs > 0) return line(answerOf({ state: 'full', waitMs, because: 'bytes' }))
       const closed = closeSignal(reply)
       const { results } = await desk.grant({
         tenant,
