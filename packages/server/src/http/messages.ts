@@ -41,13 +41,20 @@ const QUOTAS: Readonly<Record<UsedUp, string>> = {
   bytes: 'bytes-per-minute',
 }
 
-/** What the states of a report or of a renewal mean. */
+/** What the states of a report mean. */
 export const REPORT_MESSAGES: Readonly<Record<ReportState | 'counted', string>> = {
-  done: 'the report counts, or the lease is extended',
+  done: 'the report counts',
   counted: 'the report counts; its lease is over, or is kept by another server of this key',
   repeated: 'this permit has reported before, so this report changes nothing',
   gone: 'nothing counts: the lease is over, and there is no response to count, or it came too late',
   unknown: 'the permit is not yours, or of a server with another key (--key)',
+}
+
+/** What the states of a renewal mean. */
+export const RENEWAL_MESSAGES: typeof REPORT_MESSAGES = {
+  ...REPORT_MESSAGES,
+  done: 'the lease is extended',
+  gone: 'the lease is over, and cannot be extended',
 }
 
 /** Returns what a result says, in one sentence without the URL. */

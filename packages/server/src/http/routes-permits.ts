@@ -2,10 +2,10 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
-import { applyReport, type ReportState, renew } from '../permits/reports.ts'
+import { applyReport, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
-import { messageOf, REPORT_MESSAGES, shownVerdict } from './messages.ts'
+import { messageOf, RENEWAL_MESSAGES, REPORT_MESSAGES, shownVerdict } from './messages.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
@@ -39,7 +39,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     async ({ tenant, body }) => ({
       results: body.reports.map((report) => {
         metrics.reported(report.status, report.outcome)
-        return toldState(applyReport(desk, tenant, report, maxPauseMs))
+        const state = applyReport(desk, tenant, report, maxPauseMs)
+        return { state, message: REPORT_MESSAGES[state] }
       }),
     }),
   )
@@ -48,13 +49,12 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     '/v1/renewals',
     jsonRoute('renewPermits', 'Extend the leases of permits', { body: RenewalsBody }, ReportsAnswer),
     async ({ tenant, body: { permits, lease_ms } }) => ({
-      results: permits.map((permit) => toldState(renew(desk, tenant, permit, lease_ms))),
+      results: permits.map((permit) => {
+        const state = renew(desk, tenant, permit, lease_ms)
+        return { state, message: RENEWAL_MESSAGES[state] }
+      }),
     }),
   )
-}
-
-function toldState(state: ReportState): object {
-  return { state, message: REPORT_MESSAGES[state] }
 }
 
 /** Aborted when the client closes its connection before it has the whole answer. */
