@@ -14,8 +14,8 @@ json() { local s=${1//\\/\\\\} && s=${s//\"/\\\"} && printf '"%s"' "${s//[[:cntr
 call() { # PATH BODY: prints the answer of the server. A call that was not delivered is sent again.
   : >"$folder/answer"
   curl -qsS --noproxy '*' --fail-with-body -m $((hold_ms / 1000 + 30)) --retry 3 --retry-all-errors --retry-delay 1 \
-    -H 'content-type: application/json' -H "@$folder/token" -o "$folder/answer" --data-binary "$2" "$server/v1/$1" ||
-    { cat "$folder/answer" >&2 && exit 2; }
+    -H 'content-type: application/json' -H "@$folder/token" -o "$folder/answer" --data-binary "$2" "$server/v1/$1" \
+    2>"$folder/errors" || { cat "$folder/errors" "$folder/answer" >&2 && exit 2; }
   cat "$folder/answer"
 }
 field() { # NAME: prints the first field of this name in $answer

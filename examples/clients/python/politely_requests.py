@@ -43,7 +43,8 @@ class PoliteAdapter(HTTPAdapter):
     def _permit(self, request, ticket=None):
         while True:
             one = {"url": request.url, **({"ticket": ticket} if ticket else {})}
-            answer, called_at = self._call("permits", {**self.options, "start_within_ms": self.start_within.ms, "requests": [one]})
+            asked = {**self.options, "start_within_ms": self.start_within.ms, "requests": [one]}
+            answer, called_at = self._call("permits", asked)
             result = answer["results"][0]
             if result["state"] == "refused": raise Refused(result, request)
             if result["state"] == "go":
