@@ -33,7 +33,7 @@ const KIND_OF_STATUS: Readonly<Record<number, ProblemKind>> = Object.fromEntries
   Object.entries(problems).map(([kind, { status }]) => [status, kind as ProblemKind]),
 )
 
-export function sendProblem(reply: FastifyReply, kind: ProblemKind, detail: string | undefined): FastifyReply {
+function sendProblem(reply: FastifyReply, kind: ProblemKind, detail: string | undefined): FastifyReply {
   const { status, title } = problems[kind]
   // Without a schema: a problem is the same for all routes.
   return reply

@@ -34,7 +34,7 @@ import { Seal } from './seal.ts'
 export type WaitBecause = Extract<Forecast, { allowed: true }>['because'] | 'robots-txt' | 'queue' | 'draining'
 
 /** Why a request may not be made. Most are the `because` of the verdict. */
-export type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
+type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
 
 export type PermitResult =
   | { readonly state: 'go'; readonly permit: string; readonly lease: Lease }
