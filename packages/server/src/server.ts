@@ -17,7 +17,7 @@ import { BusyWatch } from './event-loop.ts'
 import { Health } from './health.ts'
 import { assertProgram } from './http/access.ts'
 import { readJsonBodies } from './http/json-body.ts'
-import { Fault, handleError, sendProblem } from './http/problem.ts'
+import { Fault, handleError, handleNotFound } from './http/problem.ts'
 import { fetchRoute } from './http/routes-fetch.ts'
 import { healthRoutes, operationRoutes } from './http/routes-operation.ts'
 import { permitRoutes } from './http/routes-permits.ts'
@@ -31,9 +31,9 @@ import {
   type TcpOptions,
 } from './options.ts'
 import { PermitDesk } from './permits/desk.ts'
+import { API_VERSION, API_VERSION_HEADER } from './schemas.ts'
 import type { ServerContext } from './server-context.ts'
 import { DEFAULT_QUOTAS, Tenant, Tenants } from './tenants.ts'
-import { version } from './version.ts'
 
 /** 500 URLs of the longest kind. */
 const MAX_BODY_BYTES = 5_000_000
@@ -194,18 +194,16 @@ export class PolitelyServer implements AsyncDisposable {
       keepAliveTimeout: 72_000,
       forceCloseConnections: true,
       frameworkErrors: handleError(() => undefined),
-      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: true } },
+      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: true, verbose: true } },
     } as object) as FastifyInstance
     this.#apps.push(app)
     app.setSerializerCompiler(() => JSON.stringify)
     app.setErrorHandler(handleError((error) => logger.warn?.(`a call failed: ${error.stack}`)))
-    app.setNotFoundHandler((request, reply) =>
-      sendProblem(
-        reply,
-        'not-found',
-        `${request.method} ${request.url.split('?')[0]} does not exist; see /openapi.json`,
-      ),
-    )
+    app.setNotFoundHandler(handleNotFound(app))
+    app.addHook('onRequest', (_, reply, done) => {
+      reply.header(API_VERSION_HEADER, API_VERSION)
+      done()
+    })
     readJsonBodies(app, this.#context.desk.turns)
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, (_, body, done) => done(null, body))
     app.decorateRequest('tenant', null as never)
@@ -215,8 +213,8 @@ export class PolitelyServer implements AsyncDisposable {
         openapi: '3.1.0',
         info: {
           title: 'Politely',
-          description: 'Permits for polite crawlers.',
-          version,
+          description: `Permits for polite crawlers. Each answer has this version in its header ${API_VERSION_HEADER}.`,
+          version: API_VERSION,
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         servers: [{ url: '/' }],

@@ -44,7 +44,7 @@ export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext):
       const line = (value: object) => reply.send(`${JSON.stringify(value)}\n`)
       assertSendable(headers)
       const waitMs = tenant.fetchWaitMs
-      if (waitMs > 0) return line({ state: 'full', wait_ms: waitMs, because: 'bytes' })
+      if (waitMs > 0) return line(answerOf({ state: 'full', waitMs, because: 'bytes' }))
       const closed = closeSignal(reply)
       const { results } = await desk.grant({
         tenant,

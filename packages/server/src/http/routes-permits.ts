@@ -1,12 +1,12 @@
 // The routes of permits: /v1/permits, /v1/reports, /v1/renewals.
 
-import { loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
 import { applyReport, assertConsistent, type ReportState, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import { CallTurns, Turns } from '../turns.ts'
+import { messageOf, RENEWAL_MESSAGES, REPORT_MESSAGES, shownVerdict } from './messages.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
@@ -25,7 +25,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
         requests,
         signal: closeSignal(reply),
       })
-      const go = { start_within_ms, lease_ms: leaseMs, user_agent: gate.robots.userAgent }
+      const message = `may be requested now, within ${start_within_ms} ms`
+      const go = { message, start_within_ms, lease_ms: leaseMs, user_agent: gate.robots.userAgent }
       const answers = results.map((result, n) => {
         const { id, url } = requests[n] as (typeof requests)[number]
         return { id, ...answerOf(result), ...(result.state === 'go' && { url, ...go }) }
@@ -47,7 +48,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
       for (const report of body.reports) {
         await turns.next()
         metrics.reported(report.status, report.outcome)
-        results.push({ state: applyReport(desk, tenant, report, maxPauseMs) })
+        const state = applyReport(desk, tenant, report, maxPauseMs)
+        results.push({ state, message: REPORT_MESSAGES[state] })
       }
       await desk.told()
       return { results }
@@ -64,7 +66,7 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
         await turns.next()
         states.push(renew(desk, tenant, permit, lease_ms))
       }
-      return { results: (await Promise.all(states)).map((state) => ({ state })) }
+      return { results: (await Promise.all(states)).map((state) => ({ state, message: RENEWAL_MESSAGES[state] })) }
     },
   )
 }
@@ -81,12 +83,13 @@ export function closeSignal({ raw }: FastifyReply): AbortSignal {
 /** Returns the fields of a result, as in any answer. JSON leaves out undefined fields. */
 export function answerOf(result: PermitResult): object {
   if (result.state === 'go') return { state: 'go', permit: result.permit }
-  if (result.state === 'unknown') return result
+  const message = messageOf(result)
+  if (result.state === 'unknown') return { ...result, message }
   if (result.state === 'refused') {
     const { state, because, verdict, retryAt } = result
     const retry_at = retryAt === undefined ? undefined : new Date(retryAt).toISOString()
-    return { state, because, verdict: loggableVerdict(verdict), retry_at }
+    return { state, because, message, verdict: shownVerdict(verdict), retry_at }
   }
   const { state, waitMs, because, ticket } = result
-  return { state, wait_ms: waitMs, because, ticket }
+  return { state, wait_ms: waitMs, because, message, ticket }
 }

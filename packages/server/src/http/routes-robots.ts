@@ -1,7 +1,7 @@
 // The routes that say what robots.txt says: /v1/check, /v1/robots, /v1/explain, /v1/sitemaps, /v1/usage,
 // /v1/forecast. They grant nothing.
 import { Readable } from 'node:stream'
-import { type ClientVerdict, loggableVerdict } from '@politely/fetcher'
+import type { ClientVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PUBLIC_SOURCE } from '../permits/entrances.ts'
@@ -9,6 +9,7 @@ import { jsonRoute, MAX_URL_LENGTH, streamAnswer, UrlQuery } from '../schemas.ts
 import type { ServerContext } from '../server-context.ts'
 import { CallTurns } from '../turns.ts'
 import { assertShallow } from './json-body.ts'
+import { shownAccess, shownVerdict } from './messages.ts'
 import { Fault } from './problem.ts'
 
 /** How many URLs one call of /v1/check may have. */
@@ -56,7 +57,7 @@ export function robotsRoutes(app: FastifyInstance, { gate, desk }: ServerContext
     for await (const verdict of robots.checkMany(urls, { ...sourceOf(request), concurrency: CONCURRENCY })) {
       await turns.next()
       const { id } = lines[n++] as CheckLine
-      yield `${JSON.stringify({ id, verdict: loggableVerdict(verdict) })}\n`
+      yield `${JSON.stringify({ id, verdict: shownVerdict(verdict) })}\n`
     }
   }
 
@@ -81,22 +82,22 @@ export function robotsRoutes(app: FastifyInstance, { gate, desk }: ServerContext
     const options = sourceOf(request)
     const verdict = await robots.check(url, options)
     const file = await robots.robots(url, options)
-    return { origin: verdict.origin, access: verdict.access, text: file?.text }
+    return { origin: verdict.origin, access: verdict.access && shownAccess(verdict.access), text: file?.text }
   })
   get('/v1/explain', 'Why a URL is allowed or not', async (url, request) => {
     const { verdict, explanation, records } = await robots.explain(url, sourceOf(request))
-    return { verdict: loggableVerdict(verdict), explanation, records }
+    return { verdict: shownVerdict(verdict), explanation, records }
   })
   get('/v1/sitemaps', 'The sitemaps that robots.txt names', async (url, request) => {
     const sitemaps = await robots.sitemaps(url, sourceOf(request))
-    return { sitemaps: [...sitemaps], access: sitemaps.access }
+    return { sitemaps: [...sitemaps], access: sitemaps.access && shownAccess(sitemaps.access) }
   })
   get('/v1/usage', 'What the site says about the use of its pages', async (url, request) => ({
     ...(await robots.usage(url, undefined, sourceOf(request))),
   }))
   get('/v1/forecast', 'When a request could start', async (url, request) => {
     const forecast = await gate.when(url, sourceOf(request))
-    return { ...forecast, verdict: loggableVerdict(forecast.verdict as ClientVerdict) }
+    return { ...forecast, verdict: shownVerdict(forecast.verdict as ClientVerdict) }
   })
 }
 

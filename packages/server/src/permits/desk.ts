@@ -16,7 +16,14 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientVerdict } from '@politely/fetcher'
 import { onAbort, setBounded, withTimeout } from '@politely/fetcher/internal'
-import { BudgetError, CircuitOpenError, type Forecast, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import {
+  BudgetError,
+  type CircuitFailure,
+  CircuitOpenError,
+  type Forecast,
+  type PoliteGate,
+  RobotsDisallowedError,
+} from '@politely/gate'
 import {
   type Entrance,
   type ForeignPermit,
@@ -45,7 +52,7 @@ export type WaitBecause =
   | 'draining'
 
 /** Why a request may not be made. Most are the `because` of the verdict. */
-export type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
+type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
 
 export type PermitResult =
   | { readonly state: 'go'; readonly permit: string; readonly lease: Lease }
@@ -61,6 +68,10 @@ export type PermitResult =
       readonly verdict: ClientVerdict
       /** Milliseconds since 1970. */
       readonly retryAt: number | undefined
+      /** How many requests the budget of the site allows, if that is the reason. */
+      readonly budget?: number | undefined
+      /** The outcome of the last request to the site, if its circuit is the reason. */
+      readonly circuit?: CircuitFailure | undefined
     }
   | { readonly state: 'full'; readonly waitMs: number; readonly because: UsedUp; readonly ticket?: string | undefined }
   | { readonly state: 'unknown'; readonly because: 'ticket' }
@@ -394,7 +405,10 @@ export class PermitDesk {
         return entered.allowed ? this.#wait(call, item, lane, entered) : this.#refused(item, entered)
       permit = entered
     } catch (error) {
-      if (error instanceof CircuitOpenError) return this.#refused(item, error, 'circuit')
+      if (error instanceof CircuitOpenError) {
+        const { verdict, retryAt, outcome, because } = error
+        return this.#refused(item, { verdict, retryAt, circuit: { kind: outcome, because } })
+      }
       if (error instanceof RobotsDisallowedError || error instanceof BudgetError) return this.#refused(item, error)
       throw error
     } finally {
@@ -415,13 +429,11 @@ export class PermitDesk {
     return this.#seal.seal(name, kind, { server: this.#server, number, grantedAt, endsAt, ...record })
   }
 
-  #refused(
-    item: Item,
-    { verdict, retryAt, budget, circuit }: Omit<Refusal, 'allowed'>,
-    because: RefusedBecause = circuit === undefined ? verdict.because : 'circuit',
-  ): PermitResult {
+  #refused(item: Item, { verdict, retryAt, budget, circuit }: Omit<Refusal, 'allowed'>): PermitResult {
     this.#leaveLine(item)
-    return { state: 'refused', because: budget === undefined ? because : 'budget', verdict, retryAt }
+    const reason = circuit === undefined ? verdict.because : 'circuit'
+    const because = budget === undefined ? reason : 'budget'
+    return { state: 'refused', because, verdict, retryAt, budget, circuit }
   }
 
   /** Lets the URL wait in the line of its pace key. @param own Its wait without the tickets before it. */
