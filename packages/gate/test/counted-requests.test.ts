@@ -76,7 +76,7 @@ test('a request waits until a request of another gate has ended', async () => {
   const waiting = enter(other)
   await advance(10 * POLL_MS)
   expect(other.gauges.waiting).toBe(1)
-  expect(other.queues()).toMatchObject([{ waitsFor: 'concurrency', level: 'origin' }])
+  expect(other.queues()).toMatchObject([{ heldBy: 'concurrency', level: 'origin' }])
   first.release()
   await advance(POLL_MS)
   expect(await waiting).toMatchObject({ waitedFor: 'concurrency', waitedLevel: 'origin' })
