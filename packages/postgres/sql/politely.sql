@@ -749,7 +749,15 @@ BEGIN
       'turn', jsonb_build_object('turnAt', turn_at, 'turnBefore', turn_before, 'turnStepMs', step_ms));
 
   ELSIF op = 'reserve' AND cardinality(kept.leased) >= lease.max THEN
-    reply := jsonb_build_object('kind', 'full', 'waitMs', coalesce((SELECT min(x.until) FROM unnest(kept.leased) x) - now, lease.ms));
+    wait_at := coalesce((SELECT min(x.until) FROM unnest(kept.leased) x), now + lease.ms);
+    -- The other workers leave the next slot to a worker that has waited for long, until it calls
+    -- again. Otherwise the worker whose request ends would take it each time.
+    turn_at := coalesce(r."turnAt", now);
+    IF now - turn_at >= 1000 THEN
+      p.last_turn_at := greatest(p.last_turn_at, now + 250);
+      is_changed := true;
+    END IF;
+    reply := jsonb_build_object('kind', 'full', 'waitMs', wait_at - now, 'since', turn_at);
 
   ELSIF op = 'reserve' THEN
     IF r."turnAt" = p.last_turn_at THEN p.last_turn_at := 0; END IF;
