@@ -3,9 +3,10 @@
 import { loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
-import { applyReport, assertConsistent, renew } from '../permits/reports.ts'
+import { applyReport, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
+import { assertConsistent } from './consistent-reports.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(

@@ -19,7 +19,7 @@ import { onAbort, setBounded, withTimeout } from '@politely/fetcher/internal'
 import { BudgetError, CircuitOpenError, type Forecast, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type Entrance,
-  type ForeignPermit,
+  ForeignPermit,
   type GatePort,
   type GrantedPermit,
   gatePort,
@@ -225,7 +225,7 @@ export class PermitDesk {
     const now = Date.now()
     const renewedUntil = grantedAt + this.maxLeaseMs
     if (lease === undefined && now > Math.max(endsAt + LATE_MS, renewedUntil)) return 'gone'
-    const foreign = this.#port.foreignPermit(sealed, isOwn, this.#reportOnceMs)
+    const foreign = new ForeignPermit(this.#port.receiverOf(sealed, isOwn), sealed, this.#reportOnceMs)
     return { id, lease, permit: lease?.permit ?? foreign, maxLeaseMs: renewedUntil - now, foreign }
   }
 
