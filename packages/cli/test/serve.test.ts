@@ -67,6 +67,20 @@ test('reads its tokens again on SIGHUP, and keeps the old ones if the file is wr
   expect([await status(token), await status(other.token)]).toEqual([401, 200])
 })
 
+test('reads several keys, and creates the first of them only', { tags: 'full' }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'politely-serve-'))
+  const [first, second] = [join(folder, 'first.key'), join(folder, 'second.key')]
+  const args = ['--user-agent', 'ExampleBot', '--port', '0', '--key', first, '--key', second]
+  const { code, stderr } = await runInThisProcess(['serve', ...args])
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/--key: ".*second.key": there is no such file/),
+  })
+  writeFileSync(second, Buffer.alloc(32, 1).toString('base64'), { mode: 0o600 })
+  const { said } = await startServer(['--key', first, '--key', second])
+  await said(/listens at/)
+})
+
 test.for([
   [[], /--user-agent is missing/],
   [['--user-agent', 'ExampleBot', '--host', '0.0.0.0'], /--tokens is missing/],
@@ -89,6 +103,7 @@ test.for([
     /--store: "redis:\/\/127.0.0.1" is not a file; write redis with --redis/,
   ],
   [['--user-agent', 'ExampleBot', '--min-delay', '-1'], /--min-delay: "-1" is out of range/],
+  [['--user-agent', 'ExampleBot', '--max-lease', 'x'], /--max-lease: "x" is out of range/],
   [['token'], /token needs the name of a caller/],
   [['token', 'a b'], /"a b" is not a name/],
 ] as const)('serve %j is a mistake', async ([args, message]) => {

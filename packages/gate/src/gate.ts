@@ -33,8 +33,9 @@ import { Budgets } from './lane/budgets.ts'
 import { CheckedPacer } from './lane/checked-pacer.ts'
 import { ConcurrencyLimit } from './lane/concurrency-limit.ts'
 import { estimateWait, type WaitForecast } from './lane/estimate.ts'
-import { ForeignPermit, type PermitRecord } from './lane/foreign-permit.ts'
+import type { ReceivingGate } from './lane/foreign-permit.ts'
 import type { GateContext } from './lane/gate-context.ts'
+import type { PermitRecord } from './lane/grant.ts'
 import { GrantedPermit } from './lane/granted-permit.ts'
 import type { Lane } from './lane/lane.ts'
 import { OpenPermits } from './lane/open-permits.ts'
@@ -108,12 +109,10 @@ export interface GatePort
     mayFetch: boolean,
   ) => Promise<Entrance | RefusedForecast | { readonly pending: Promise<ClientVerdict> | undefined }>
   /**
-   * Returns the permit of a request that another gate has granted, or that was released here, to
-   * apply its report.
-   * @param isOwn Whether this gate has granted it.
-   * @param onceMs For how long another report of it changes nothing: see `Pacer.report`.
+   * Returns what a `ForeignPermit` needs of this gate.
+   * @param isOwn Whether this gate has granted the permit.
    */
-  readonly foreignPermit: (record: PermitRecord, isOwn: boolean, onceMs: number) => ForeignPermit
+  readonly receiverOf: (record: PermitRecord, isOwn: boolean) => ReceivingGate
   /** Resolves when the pacer knows what all reports so far have said. */
   readonly told: () => Promise<void>
   /** Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period. */
@@ -287,11 +286,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
           }
         )
       },
-      foreignPermit: (record, isOwn, onceMs) => {
-        const knowsTickets = isOwn || !(ownPacer instanceof LocalPacer)
-        const site = record.origin === undefined ? pacing : sitePacingOf(record.origin)
-        return new ForeignPermit({ context, knowsTickets, site, lane: routes.laneOf(record.key) }, record, onceMs)
-      },
+      receiverOf: ({ key, origin }, isOwn) => ({
+        context,
+        knowsTickets: isOwn || !(ownPacer instanceof LocalPacer),
+        site: origin === undefined ? pacing : sitePacingOf(origin),
+        lane: routes.laneOf(key),
+      }),
       told: () => pacer.told(),
       circuitOf: (origin) => {
         const report = context.circuits.reportOf(origin)

@@ -26,21 +26,11 @@ import {
 } from '../permit/request-report.ts'
 import type { AskedPause } from '../report/gate-log.ts'
 import type { GateContext } from './gate-context.ts'
+import type { PermitRecord } from './grant.ts'
 import { NO_RESPONSE } from './granted-permit.ts'
 
-/** What another gate needs to know of a permit to apply its report. A field that is unknown is left out. */
-export interface PermitRecord {
-  /** The pace key. */
-  readonly key: string
-  /** The ticket of the slot that the lane has reserved. */
-  readonly ticket?: Ticket | undefined
-  /** The ticket of the probe, if the request is one. */
-  readonly probe?: Ticket | undefined
-  readonly origin?: string | undefined
-}
-
 /** What the gate that gets the report knows. */
-interface ReceivingGate {
+export interface ReceivingGate {
   readonly context: GateContext
   /** Whether its pacer knows the tickets of the record. */
   readonly knowsTickets: boolean
@@ -75,9 +65,6 @@ export class ForeignPermit {
     return this.#record.key
   }
 
-  /** See the top of the file. */
-  sentAfter(_ms: number): void {}
-
   /** The request was not sent: its slot is free again, unless another was taken since. */
   giveBack(_reason: unknown): void {
     if (this.#ticket !== undefined) this.#pacer.cancel(this.key, this.#ticket)
@@ -105,25 +92,24 @@ export class ForeignPermit {
     this.#tell(response, asked)
   }
 
-  /** The request has ended, as far as that is not known already. */
+  /** The request has ended. */
   release(): void {
-    const { key } = this
-    const { pacing } = this.#gate.context
-    // With `pauseFrom: 'end'`, only the gate that has granted the permit knows the delay.
-    if (this.#ticket !== undefined && this.tookMs !== undefined && pacing.pauseFrom !== 'end')
-      this.#pacer.end(key, this.#ticket, this.#limits, this.tookMs)
-    if (this.#ticket !== undefined && this.#pacer.countsUnderWay) this.#pacer.release(key, this.#ticket)
+    if (this.#ticket !== undefined) {
+      // With `pauseFrom: 'end'`, only the gate that has granted the permit knows the delay.
+      if (this.tookMs !== undefined && this.#gate.context.pacing.pauseFrom !== 'end')
+        this.#pacer.end(this.key, this.#ticket, this.#limits, this.tookMs)
+      if (this.#pacer.countsUnderWay) this.#pacer.release(this.key, this.#ticket)
+    }
     this.#giveBackProbe()
   }
 
-  /** Whether the pacer counts the request as under way, in all processes, until its lease is over. */
-  get hasSharedLease(): boolean {
-    return this.#ticket !== undefined && this.#pacer.countsUnderWay
-  }
-
-  /** Extends that lease. Resolves to false if it was over, or if the pacer fails. */
-  async renew(leaseMs: number): Promise<boolean> {
-    return this.#ticket !== undefined && this.#pacer.renew(this.key, this.#ticket, leaseMs)
+  /**
+   * Extends the lease that a pacer keeps for all processes. Resolves to false if it was over, or if the
+   * pacer fails. Undefined without such a pacer.
+   */
+  renew(leaseMs: number): Promise<boolean> | undefined {
+    if (this.#ticket === undefined || !this.#pacer.countsUnderWay) return undefined
+    return this.#pacer.renew(this.key, this.#ticket, leaseMs)
   }
 
   get #pacer() {

@@ -1,5 +1,6 @@
 // What a request holds from its start to its end: a slot at each level, and a place under each limit.
 import type { Site, StartedItem } from '@politely/fetcher/internal'
+import type { Ticket } from '../pace/pacer.ts'
 import type { Permit } from '../permit/permit.ts'
 import type { KeySlot } from './paced-key.ts'
 
@@ -16,6 +17,17 @@ interface GrantOwner extends Permit {
   readonly enteredAt: string | undefined
   readonly redirectedFrom: readonly string[]
   endElsewhere(): void
+}
+
+/** What another gate needs to know of a permit to apply its report. A field that is unknown is left out. */
+export interface PermitRecord {
+  /** The pace key. */
+  readonly key: string
+  /** The ticket of the slot that the lane has reserved. */
+  readonly ticket?: Ticket | undefined
+  /** The ticket of the probe, if the request is one. */
+  readonly probe?: Ticket | undefined
+  readonly origin?: string | undefined
 }
 
 /** What a request holds from its start to its end. */

@@ -45,9 +45,8 @@ import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
 import type { AskedPause } from '../report/gate-log.ts'
 import type { AllowedCheck } from '../robots/allowed-check.ts'
-import type { PermitRecord } from './foreign-permit.ts'
 import type { GateContext } from './gate-context.ts'
-import type { Grant } from './grant.ts'
+import type { Grant, PermitRecord } from './grant.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
 
 /** The outcome of a request that has failed, if the caller does not say how. */

@@ -26,7 +26,7 @@ import {
 } from '@politely/gate'
 import {
   type Entrance,
-  type ForeignPermit,
+  ForeignPermit,
   type GatePort,
   type GrantedPermit,
   gatePort,
@@ -267,7 +267,7 @@ export class PermitDesk {
     const now = Date.now()
     const renewedUntil = grantedAt + this.maxLeaseMs
     if (lease === undefined && now > Math.max(endsAt + LATE_MS, renewedUntil)) return 'gone'
-    const foreign = this.#port.foreignPermit(sealed, isOwn, this.#reportOnceMs)
+    const foreign = new ForeignPermit(this.#port.receiverOf(sealed, isOwn), sealed, this.#reportOnceMs)
     return { id, lease, permit: lease?.permit ?? foreign, maxLeaseMs: renewedUntil - now, foreign }
   }
 

@@ -1,7 +1,6 @@
 // What clients report about their requests.
 import { MAX_RETRY_AFTER_MS, rateLimitHeaders, rateLimitOf, retryAfterMs } from '@politely/core/engine'
 import type { RequestReport } from '@politely/gate'
-import { Fault } from '../http/problem.ts'
 import type { Report } from '../schemas.ts'
 import type { Tenant } from '../tenants.ts'
 import type { PermitDesk } from './desk.ts'
@@ -11,21 +10,6 @@ import type { PermitDesk } from './desk.ts'
  * the response that was reported counts.
  */
 export type ReportState = 'done' | 'counted' | 'gone' | 'repeated' | 'unknown'
-
-/** What a request that was not sent cannot have. */
-const OF_SENT = ['status', 'retry_after', 'sent_after_ms', 'took_ms'] as const
-
-/** @throws {Fault} for a report that says that its request was not sent, and what came of it. */
-export function assertConsistent(reports: readonly Report[]): void {
-  for (const [n, report] of reports.entries()) {
-    const other = report.outcome === 'not-sent' ? OF_SENT.find((name) => report[name] !== undefined) : undefined
-    if (other !== undefined)
-      throw new Fault(
-        'invalid-request',
-        `body.reports.${n} has "outcome": "not-sent" and ${other}, which contradict each other; leave out one of them`,
-      )
-  }
-}
 
 /**
  * Applies a report. A response counts once, even if another server has granted the permit, or its lease
@@ -60,7 +44,8 @@ export async function renew(desk: PermitDesk, tenant: Tenant, text: string, leas
   const { lease, foreign, maxLeaseMs } = named
   const forMs = Math.min(leaseMs, maxLeaseMs)
   if (forMs <= 0) return 'gone'
-  if (foreign.hasSharedLease ? !(await foreign.renew(forMs)) : lease === undefined) return 'gone'
+  const isOpen = (await foreign.renew(forMs)) ?? lease !== undefined
+  if (!isOpen) return 'gone'
   if (lease !== undefined) desk.leases.renew(lease, forMs)
   return 'done'
 }

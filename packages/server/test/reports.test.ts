@@ -1,0 +1,59 @@
+// What the server refuses to read in a report, and how long a permit may be renewed.
+import { randomBytes } from 'node:crypto'
+import { expect, test, vi } from 'vitest'
+import { renew } from '../src/permits/reports.ts'
+import { type Answer, deskKit, httpKit, permitOf, startSite } from './kit.ts'
+
+test.each([{ status: 200 }, { retry_after: 5 }, { took_ms: 9 }, { sent_after_ms: 3 }])(
+  'a request that was not sent has no %j, and no report of the call is applied',
+  async (more) => {
+    const { origin } = await startSite('')
+    const { call } = await httpKit({ allowPrivate: true })
+    const { permit } = await vi.waitFor(async () => {
+      const { results } = (await call('/v1/permits', { requests: [{ url: `${origin}/a` }] })).body
+      expect(results[0].state).toBe('go')
+      return results[0] as Answer
+    })
+    const reports = [
+      { permit, status: 200 },
+      { permit: 'p', outcome: 'not-sent', ...more },
+    ]
+    expect(await call('/v1/reports', { reports })).toMatchObject({
+      status: 400,
+      body: {
+        detail: `body.reports.1 has "outcome": "not-sent" and ${Object.keys(more)}, which contradict each other; leave out one of them`,
+      },
+    })
+    expect((await call('/v1/reports', { reports: reports.slice(0, 1) })).body.results).toMatchObject([
+      { state: 'done' },
+    ])
+  },
+)
+
+test('a lease is renewed up to the longest lease, and then no more', async () => {
+  const { ask, advance, desk, tenant, expired } = await deskKit('')
+  const someone = tenant('a')
+  const permit = permitOf((await ask(['/a'], { tenant: someone, leaseMs: 300_000 }))[0])
+  await advance(299_000)
+  expect(await renew(desk, someone, permit, 600_000)).toBe('done')
+  await advance(300_000)
+  expect([await renew(desk, someone, permit, 60_000), desk.leases.open]).toEqual(['done', 1])
+  await advance(1_000)
+  expect([await renew(desk, someone, permit, 60_000), desk.leases.open, ...expired]).toEqual(['gone', 0, 'expired'])
+})
+
+test('a permit is never granted for longer than the longest lease', async () => {
+  const { origin } = await startSite('')
+  const { call } = await httpKit({ allowPrivate: true, maxLeaseMs: 5_000, secret: [randomBytes(32), randomBytes(40)] })
+  await vi.waitFor(async () => {
+    const { results } = (await call('/v1/permits', { requests: [{ url: `${origin}/a` }] })).body
+    expect(results).toMatchObject([{ state: 'go', lease_ms: 5_000 }])
+  })
+})
+
+test.each([[[]], [[randomBytes(32), randomBytes(16)]], [randomBytes(31)]])(
+  'a short key is refused: %#',
+  async (secret) => {
+    await expect(httpKit({ secret })).rejects.toThrow(/^secret: is not 32 bytes or more/)
+  },
+)
