@@ -104,7 +104,8 @@ export const DEFAULT_TIMEOUT_MS = 2_000
 const MAX_UNSENT_MS = 10_000
 /**
  * How often a worker asks whether a request under way has ended: in another process, or one of its
- * own, whose end it sees itself unless another process is told. Milliseconds. Our choice.
+ * own, whose end it sees itself unless another process is told. Milliseconds. Our choice; the script
+ * has the first one too.
  */
 const FULL_MS = 250
 const OWN_FULL_MS = 1_000
@@ -254,13 +255,8 @@ export class FleetPacer implements Pacer, ReportingPacer {
         const isOwn =
           terms?.leaseMs === undefined && (lease?.open.length ?? 0) - (ended?.length ?? 0) >= (lease?.max ?? 0)
         const waitMs = Math.min(reply.waitMs, isOwn ? OWN_FULL_MS : FULL_MS)
-        return {
-          kind: 'wait',
-          ticket: ticket ?? (known && waitTicketOf(known.turn)),
-          waitMs,
-          because: 'concurrency',
-          ended,
-        }
+        const turn = turnOf(ticket) ?? known?.turn ?? { turnAt: reply.since, turnBefore: 0, turnStepMs: 0 }
+        return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because: 'concurrency', ended }
       }
       if (reply.kind === 'wait') {
         const { waitMs, because, turn } = reply

@@ -34,6 +34,8 @@ export interface FullReply extends Reply {
   readonly kind: 'full'
   /** The time until the first lease is over. Milliseconds. */
   readonly waitMs: number
+  /** The turn of the request, or since when it has waited. Milliseconds since 1970. */
+  readonly since: number
   /** The slots among the `open` ones of the request that are no longer under way. */
   readonly ended: readonly number[] | undefined
 }
@@ -143,7 +145,7 @@ export function paceReplyOf(operation: string, kind: unknown, fields: ReplyField
     }
     case 'full': {
       const [waitMs, ended] = [ms(fields.waitMs, invalid), slots(fields.ended, invalid)]
-      return { epoch, isEpochLost, kind: known, waitMs, ended }
+      return { epoch, isEpochLost, kind: known, waitMs, since: ms(fields.since, invalid), ended }
     }
     case 'estimate': {
       const waitMs = ms(fields.waitMs, invalid)

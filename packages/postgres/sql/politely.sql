@@ -35,15 +35,18 @@
 -- them. It says since when nothing was lost. A pace whose last visit was in an earlier epoch may
 -- lack later visits. It gets a visit at the start of the epoch, so no delay is shorter than asked.
 --
+-- If requests have the field `lease`, the requests under way are counted too: a request counts until
+-- `release_slot` or `cancel`, or until its lease is over. Requests without the field are not counted.
+--
 -- The functions mirror packages/core/src/pace and the script of packages/redis: the same names, the
 -- same arithmetic on doubles. Times are in milliseconds, points in time since 1970. Each call is
 -- one transaction. Don't call them in a longer one: the row would stay locked until its end.
 DO $politely$
 DECLARE
-  newest constant integer := 1;
+  newest constant integer := 2;
   -- The role of the workers, if `migrate` grants them their rights.
   worker constant text := NULL;
-  worker_functions constant text[] := '{reserve,estimate,report,pause,sent,cancel,cancel_wait,end_request,circuit,
+  worker_functions constant text[] := '{reserve,estimate,report,pause,sent,cancel,cancel_wait,end_request,release_slot,renew_slot,circuit,
     call_many,reserve_many,robots_get,robots_set,robots_delete,lease,release}';
   path_before constant text := pg_catalog.current_setting('search_path');
   installed integer;
@@ -84,7 +87,7 @@ END IF;
 functions_before := ARRAY(SELECT f.oid FROM pg_proc f WHERE f.pronamespace = 'politely'::regnamespace);
 
 IF installed IS NULL THEN
-  -- Data ----------------------------------------------------------------------------------------
+  -- Version 1: data ----------------------------------------------------------------------------------------
 
   INSERT INTO politely.version VALUES (newest);
 
@@ -190,6 +193,25 @@ IF installed IS NULL THEN
   CREATE TYPE politely.slot AS (at float8, because text);
   -- The epoch that a call is in, and whether it began with the call.
   CREATE TYPE politely.epoch_state AS (start float8, is_lost boolean);
+END IF;
+
+IF coalesce(installed, 1) < 2 THEN
+  -- Version 2: requests under way -----------------------------------------------------------------
+
+  CREATE TYPE politely.timed_slot AS (slot float8, until float8);
+
+  -- For each key: the slots whose requests are under way, until their leases are over, and the slots
+  -- whose pushback was reported, while a second report changes nothing.
+  CREATE UNLOGGED TABLE politely.kept_slots (
+    key text COLLATE "C" PRIMARY KEY,
+    leased politely.timed_slot[] NOT NULL,
+    reported politely.timed_slot[] NOT NULL,
+    keep_until float8 NOT NULL
+  ) WITH (fillfactor = 70);
+
+  CREATE TYPE politely.lease_terms AS (max politely.ms, ms politely.ms, open jsonb);
+  ALTER TYPE politely.request ADD ATTRIBUTE lease jsonb, ADD ATTRIBUTE "leaseMs" politely.ms, ADD ATTRIBUTE "onceMs" politely.ms;
+  UPDATE politely.version SET version = newest;
 END IF;
 
 -- Hours, delays and rates -----------------------------------------------------------------------
@@ -404,6 +426,19 @@ BEGIN
   RETURN p;
 END $$;
 
+-- The slots that are still kept.
+CREATE OR REPLACE FUNCTION politely.still_kept(slots politely.timed_slot[], now float8) RETURNS politely.timed_slot[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(array_agg(kept), '{}') FROM unnest(slots) kept WHERE kept.until > now
+$$;
+
+CREATE OR REPLACE FUNCTION politely.without_slot(slots politely.timed_slot[], slot float8) RETURNS politely.timed_slot[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(array_agg(kept), '{}') FROM unnest(slots) kept WHERE kept.slot <> without_slot.slot
+$$;
+
+CREATE OR REPLACE FUNCTION politely.is_kept(slots politely.timed_slot[], slot float8) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT EXISTS (SELECT FROM unnest(slots) kept WHERE kept.slot = is_kept.slot)
+$$;
+
 -- A request with a given time is for tests.
 CREATE OR REPLACE FUNCTION politely.check_owner() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -517,6 +552,7 @@ CREATE OR REPLACE FUNCTION politely.problem_in_request(request jsonb) RETURNS te
   SELECT coalesce(
     politely.problem_in('', NULL::politely.request, request),
     politely.problem_in('limits.', NULL::politely.limits, request -> 'limits'),
+    politely.problem_in('lease.', NULL::politely.lease_terms, request -> 'lease'),
     politely.problem_in('delay.', NULL::politely.sent_delay, request -> 'delay'),
     politely.problem_in('pushback.backoff.', NULL::politely.backoff, request -> 'pushback' -> 'backoff'),
     politely.problem_in('pushback.', NULL::politely.pushback, request -> 'pushback'),
@@ -559,6 +595,11 @@ DECLARE
   is_changed boolean := false;
   is_lost boolean := false;
   is_old boolean;
+  lease politely.lease_terms;
+  kept politely.kept_slots;
+  keeps_slots boolean := false;
+  is_repeated boolean := false;
+  ended jsonb;
   allowed_ms float8;
   wait_at float8;
   turn_at float8;
@@ -572,6 +613,7 @@ BEGIN
     r := jsonb_populate_record(NULL::politely.request, request);
     l := jsonb_populate_record(NULL::politely.limits, r.limits);
     IF r.pushback IS NOT NULL THEN pushback := jsonb_populate_record(NULL::politely.pushback, r.pushback); END IF;
+    IF r.lease IS NOT NULL THEN lease := jsonb_populate_record(NULL::politely.lease_terms, r.lease); END IF;
     IF r.delay IS NOT NULL THEN sent_delay := jsonb_populate_record(NULL::politely.sent_delay, r.delay); END IF;
     IF l."requestRates" <> '[]' OR l."visitTimes" <> '[]' OR r."knownPauses" <> '[]' THEN
       PERFORM politely.check_lists(r, l);
@@ -588,7 +630,10 @@ BEGIN
       format('limits: unknown fields in %s; expected ownDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes, pauseFrom or delayFactor', left(r.limits::text, 200))
     WHEN l."pauseFrom" NOT IN ('start', 'end') THEN
       format('limits.pauseFrom: %s is invalid; expected start or end', l."pauseFrom")
-    WHEN op IN ('cancel', 'report', 'end') AND r.slot IS NULL THEN 'slot is missing; expected the slot of the reply to reserve'
+    WHEN op IN ('cancel', 'report', 'end', 'release', 'renew') AND r.slot IS NULL THEN 'slot is missing; expected the slot of the reply to reserve'
+    WHEN op = 'renew' AND r."leaseMs" IS NULL THEN 'leaseMs is missing; expected milliseconds such as 60000'
+    WHEN r.lease IS NOT NULL AND ((lease.max + lease.ms) IS NULL OR jsonb_typeof(lease.open) IS DISTINCT FROM 'array') THEN
+      'lease: expected max, ms, and open, a list of slots'
     WHEN op = 'cancelWait' AND (r."turnAt" + r."turnBefore" + r."turnStepMs") IS NULL THEN
       'the turn is missing; expected turnAt, turnBefore and turnStepMs of the reply to reserve'
     WHEN sent_delay IS NOT NULL <> (r.delay IS NOT NULL) THEN 'delay: expected delayMs and because'
@@ -616,6 +661,12 @@ BEGIN
   END IF;
   now := coalesce(r.now, politely.clock());
   IF p.slots < 0 THEN p.slots := floor(now * 1000); END IF;
+  -- The lock of the pace is the lock of these slots too.
+  IF r.lease IS NOT NULL OR r."onceMs" IS NOT NULL OR op IN ('cancel', 'release', 'renew') THEN
+    SELECT * INTO kept FROM politely.kept_slots x WHERE x.key = r.key;
+    kept.leased := politely.still_kept(kept.leased, now);
+    kept.reported := politely.still_kept(kept.reported, now);
+  END IF;
 
   -- The pauses that the caller knows of, apart from those that Postgres learned of in this epoch.
   IF op IN ('reserve', 'pause') AND r."knownPauses" <> '[]' THEN
@@ -628,6 +679,10 @@ BEGIN
   IF op = 'reserve' AND r.slot IS NOT NULL THEN
     p := politely.return_slot(p, r.slot, now);
     is_changed := true;
+    IF r.lease IS NOT NULL THEN
+      kept.leased := politely.without_slot(kept.leased, r.slot);
+      keeps_slots := true;
+    END IF;
   END IF;
   -- The key is an origin whose circuit has failures: nothing more is done. Circuits expire by the
   -- clock of Postgres, also in a test with its own.
@@ -636,6 +691,12 @@ BEGIN
   ) THEN
     op := 'none';
     reply := '{"kind": "failures"}';
+  END IF;
+
+  -- The slots that the caller believes to be under way, and that are not.
+  IF op = 'reserve' AND r.lease IS NOT NULL THEN
+    ended := (SELECT jsonb_agg(one ORDER BY n) FROM jsonb_array_elements(lease.open) WITH ORDINALITY AS u (one, n)
+      WHERE NOT politely.is_kept(kept.leased, one::float8));
   END IF;
 
   -- A visit at the start of the epoch, in place of a visit that Postgres may have lost. It is the
@@ -687,6 +748,17 @@ BEGIN
     reply := jsonb_build_object('kind', 'wait', 'waitMs', wait_at - now, 'because', slot.because,
       'turn', jsonb_build_object('turnAt', turn_at, 'turnBefore', turn_before, 'turnStepMs', step_ms));
 
+  ELSIF op = 'reserve' AND cardinality(kept.leased) >= lease.max THEN
+    wait_at := coalesce((SELECT min(x.until) FROM unnest(kept.leased) x), now + lease.ms);
+    -- The other workers leave the next slot to a worker that has waited for long, until it calls
+    -- again. Otherwise the worker whose request ends would take it each time.
+    turn_at := coalesce(r."turnAt", now);
+    IF now - turn_at >= 1000 THEN
+      p.last_turn_at := greatest(p.last_turn_at, now + 250);
+      is_changed := true;
+    END IF;
+    reply := jsonb_build_object('kind', 'full', 'waitMs', wait_at - now, 'since', turn_at);
+
   ELSIF op = 'reserve' THEN
     IF r."turnAt" = p.last_turn_at THEN p.last_turn_at := 0; END IF;
     -- Another program may send the request this much later.
@@ -700,6 +772,10 @@ BEGIN
     END IF;
     p.epoch := state.start;
     is_changed := true;
+    IF r.lease IS NOT NULL THEN
+      kept.leased := kept.leased || (p.slots, now + lease.ms)::politely.timed_slot;
+      keeps_slots := true;
+    END IF;
     reply := jsonb_build_object('kind', 'slot', 'slot', p.slots,
       'delay', jsonb_build_object('delayMs', delay.ms, 'because', delay.because), 'hasPushbacks', p.pushbacks > 0);
 
@@ -723,6 +799,19 @@ BEGIN
   ELSIF op = 'cancel' THEN
     p := politely.return_slot(p, r.slot, now);
     is_changed := true;
+    keeps_slots := politely.is_kept(kept.leased, r.slot);
+    kept.leased := politely.without_slot(kept.leased, r.slot);
+
+  ELSIF op = 'release' THEN
+    keeps_slots := politely.is_kept(kept.leased, r.slot);
+    kept.leased := politely.without_slot(kept.leased, r.slot);
+
+  ELSIF op = 'renew' THEN
+    keeps_slots := politely.is_kept(kept.leased, r.slot);
+    IF keeps_slots THEN
+      kept.leased := politely.without_slot(kept.leased, r.slot) || (r.slot, now + r."leaseMs")::politely.timed_slot;
+      reply := '{"kind": "renewed"}';
+    END IF;
 
   ELSIF op = 'cancelWait' THEN
     -- Gives up a turn. If it is not the last turn, the next worker to arrive also gets the last
@@ -756,10 +845,15 @@ BEGIN
     -- A request that started before the last pushback came says nothing new. Only its Retry-After
     -- counts.
     is_old := p.pushbacks > 0 AND r.slot <= p.slots_at_pushback;
+    IF r.pushback IS NOT NULL AND r."onceMs" IS NOT NULL THEN
+      is_repeated := politely.is_kept(kept.reported, r.slot);
+      keeps_slots := NOT is_repeated;
+      IF keeps_slots THEN kept.reported := kept.reported || (r.slot, now + r."onceMs")::politely.timed_slot; END IF;
+    END IF;
     IF r.pushback IS NULL THEN
       is_changed := p.pushbacks > 0 AND NOT is_old;
       IF is_changed THEN p.pushbacks := 0; END IF;
-    ELSE
+    ELSIF NOT is_repeated THEN
       is_changed := true;
       IF pushback."requestedMs" IS NOT NULL THEN
         p := politely.add_lasting_pause(p, now + pushback."requestedMs", 'retry-after');
@@ -772,7 +866,7 @@ BEGIN
         p.max_backoff_ms := (pushback.backoff)."maxMs";
       END IF;
     END IF;
-    IF is_changed THEN
+    IF is_changed OR is_repeated THEN
       reply := jsonb_build_object('kind', 'pause', 'pauseMs', greatest(p.lasting_until - now, 0), 'because', p.lasting_because);
     END IF;
   END IF;
@@ -789,6 +883,13 @@ BEGIN
         + CASE WHEN r.now IS NULL THEN now + 60000 ELSE politely.clock() + 3600000 END
       WHERE x.key = p.key;
   END IF;
+  IF keeps_slots THEN
+    kept.keep_until := (SELECT coalesce(max(x.until), 0) FROM unnest(kept.leased || kept.reported) x);
+    IF r.now IS NOT NULL THEN kept.keep_until := politely.clock() + 3600000; END IF;
+    INSERT INTO politely.kept_slots AS x VALUES (r.key, kept.leased, kept.reported, kept.keep_until)
+      ON CONFLICT (key) DO UPDATE SET leased = excluded.leased, reported = excluded.reported, keep_until = excluded.keep_until;
+  END IF;
+  IF ended IS NOT NULL THEN reply := reply || jsonb_build_object('ended', ended); END IF;
   RETURN reply || jsonb_build_object('epoch', state.start, 'isEpochLost', state.is_lost);
 END $$;
 
@@ -829,6 +930,12 @@ BEGIN
   UPDATE politely.sweep s SET after = CASE WHEN seen < rows_in_step THEN '' ELSE after_key END,
     due = now + CASE WHEN seen < rows_in_step AND deleted = 0 THEN 1000 ELSE 20 END
     WHERE s.swept = swept_table;
+END $$;
+
+CREATE OR REPLACE FUNCTION politely.sweep_paces() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM politely.sweep_step('pace', 'key');
+  PERFORM politely.sweep_step('kept_slots', 'key');
 END $$;
 
 -- Reads the circuit of an origin. If the caller gives the `next` value, stores it, unless the
@@ -881,7 +988,7 @@ DECLARE
   state politely.epoch_state := politely.enter_epoch(request -> 'now');
   reply jsonb := politely.apply(op, request, state);
 BEGIN
-  IF random() < 0.02 AND NOT request ? 'now' THEN PERFORM politely.sweep_step('pace', 'key'); END IF;
+  IF random() < 0.02 AND NOT request ? 'now' THEN PERFORM politely.sweep_paces(); END IF;
   RETURN reply;
 END $$;
 
@@ -967,6 +1074,21 @@ BEGIN
   RETURN politely.call('end', request);
 END $$;
 
+-- Tells that a request has ended, so that it no longer counts as under way. For any request with a
+-- `lease`, whichever worker made it.
+CREATE OR REPLACE FUNCTION politely.release_slot(request jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET lock_timeout = 500 AS $$
+BEGIN
+  RETURN politely.call('release', request);
+END $$;
+
+-- Lets the lease of a request end after `leaseMs`: `renewed`. If it was over: `done`.
+CREATE OR REPLACE FUNCTION politely.renew_slot(request jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET lock_timeout = 500 AS $$
+BEGIN
+  RETURN politely.call('renew', request);
+END $$;
+
 -- Reads or changes the circuit of an origin.
 CREATE OR REPLACE FUNCTION politely.circuit(request jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET lock_timeout = 500 AS $$
@@ -978,13 +1100,14 @@ BEGIN
 END $$;
 
 -- Makes several calls in one transaction. `op` in each request is the name of the call: `reserve`,
--- `estimate`, `report`, `pause`, `sent`, `cancel`, `cancelWait`, `end` or `circuit`. The calls run
+-- `estimate`, `report`, `pause`, `sent`, `cancel`, `cancelWait`, `end`, `release`, `renew` or
+-- `circuit`. The calls run
 -- in the order of their keys, so that two transactions cannot wait for each other. Calls with equal
 -- keys keep their order. The replies come in the order of the requests.
 CREATE OR REPLACE FUNCTION politely.call_many(requests jsonb[]) RETURNS jsonb[] LANGUAGE plpgsql SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET lock_timeout = 500 AS $$
 DECLARE
-  operations constant text[] := '{reserve,estimate,report,pause,sent,cancel,cancelWait,end,circuit}';
+  operations constant text[] := '{reserve,estimate,report,pause,sent,cancel,cancelWait,end,release,renew,circuit}';
   given_now jsonb := (SELECT one -> 'now' FROM unnest(requests) one WHERE one -> 'now' <> 'null' LIMIT 1);
   state politely.epoch_state := politely.enter_epoch(given_now);
   replies jsonb[] := array_fill(NULL::jsonb, ARRAY[coalesce(cardinality(requests), 0)]);
@@ -1003,9 +1126,20 @@ BEGIN
     stores_circuit := stores_circuit OR replies[next.n] @> '{"isStored": true}';
   END LOOP;
   -- The sweep locks rows in no order, so it comes last.
-  IF given_now IS NULL AND random() < 0.02 * cardinality(requests) THEN PERFORM politely.sweep_step('pace', 'key'); END IF;
+  IF given_now IS NULL AND random() < 0.02 * cardinality(requests) THEN PERFORM politely.sweep_paces(); END IF;
   IF given_now IS NULL AND stores_circuit THEN PERFORM politely.sweep_step('circuit', 'origin'); END IF;
   RETURN replies;
+END $$;
+
+-- The same for requests with fields that earlier versions of the schema ignore: there, this function
+-- is missing.
+CREATE OR REPLACE FUNCTION politely.call_many(requests jsonb[], version integer) RETURNS jsonb[] LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET lock_timeout = 500 AS $$
+BEGIN
+  IF version > (SELECT v.version FROM politely.version v) THEN
+    RAISE EXCEPTION 'the schema is older than version %', version USING ERRCODE = 'undefined_function';
+  END IF;
+  RETURN politely.call_many(requests);
 END $$;
 
 -- Makes several calls of `reserve` in one transaction.

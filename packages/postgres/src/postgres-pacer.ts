@@ -39,6 +39,14 @@ export interface PostgresPacerOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
+   * Counts the requests under way of all workers against `maxConcurrentPerKey`, by leases: a request
+   * counts until its end, or until its worker has been dead for so long. A worker renews the leases
+   * of longer requests. All workers that count use it; a worker without it is not counted. Needs
+   * version 2 of the schema. Milliseconds.
+   * @default none; each worker counts its own requests
+   */
+  readonly leaseMs?: number | undefined
+  /**
    * @internal The clock of the pace instead of the clock of Postgres, in milliseconds since 1970.
    * It must not advance during a call. Only the owner of the schema may set it. For tests and
    * simulations.
@@ -52,6 +60,7 @@ const KNOWN: Readonly<Record<keyof PostgresPacerOptions, true>> = {
   onFailure: true,
   fleetSize: true,
   timeoutMs: true,
+  leaseMs: true,
   now: true,
 }
 
@@ -76,7 +85,7 @@ export class PostgresPacer extends FleetPacer {
    */
   constructor(options: PostgresPacerOptions) {
     assertOptions(options, EXAMPLE, KNOWN)
-    const { client, schema = DEFAULT_SCHEMA, timeoutMs = DEFAULT_TIMEOUT_MS } = options
-    super(postgresTransport(checkedClient(client), checkedSchema(schema), timeoutMs), options)
+    const { client, schema = DEFAULT_SCHEMA, timeoutMs = DEFAULT_TIMEOUT_MS, leaseMs } = options
+    super(postgresTransport(checkedClient(client), checkedSchema(schema), timeoutMs, leaseMs !== undefined), options)
   }
 }

@@ -176,7 +176,9 @@ describe.skipIf(noPostgresServer())('no gap is shorter than the delay', { tags: 
     })
   })
 
-  const tables = ['pace', 'epoch', 'circuit', 'robots', 'lease', 'sweep', 'version'].map((name) => `politely.${name}`)
+  const tables = ['pace', 'epoch', 'circuit', 'robots', 'lease', 'kept_slots', 'sweep', 'version'].map(
+    (name) => `politely.${name}`,
+  )
   test.for([
     ['of the whole schema', ['--clean', '--if-exists'], ''],
     ['of its data, after TRUNCATE,', ['--data-only'], `TRUNCATE ${tables.join(', ')}`],

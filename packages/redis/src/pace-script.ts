@@ -48,6 +48,9 @@ export const PACE_SCRIPT: Script = scriptOf(`
 local DAY, HOUR, MINUTE, MAX_TIMED_RECORDS = 86400000, 3600000, 60000, ${MAX_TIMED_RECORDS}
 local MAX_UNDER_WAY, UNDER_WAY_WAIT = ${MAX_UNDER_WAY_MS}, ${UNDER_WAY_WAIT_MS}
 local MAX_SLOW_DELAY, MAX_SIMULATED_REQUESTS = ${MAX_SLOW_DELAY_MS}, ${MAX_SIMULATED_REQUESTS}
+-- How long a worker waits at the limit of requests under way: from one call to the next, and until
+-- others leave the next slot to it.
+local FULL_WAIT, LONG_WAIT = 250, 1000
 -- The longest expiry that Redis can add to its clock.
 local MAX_EXPIRY = 8.64e15
 
@@ -360,7 +363,14 @@ function operations.reserve()
   end
   if lease and redis.call('ZCARD', KEYS[4]) >= lease.max then
     local firstEnd = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2]
-    return { 'full', text(epoch), text(firstEnd and firstEnd - now or lease.ms), ended }
+    -- The other workers leave the next slot to a worker that has waited for long, until it calls
+    -- again. Otherwise the worker whose request ends would take it each time.
+    local since = request.turnAt or now
+    if now - since >= LONG_WAIT then
+      pace.lastTurnAt = math.max(pace.lastTurnAt, now + FULL_WAIT)
+      save()
+    end
+    return { 'full', text(epoch), text(firstEnd and firstEnd - now or lease.ms), text(since), ended }
   end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   -- Another program may send the request this much later.

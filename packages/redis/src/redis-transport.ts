@@ -18,7 +18,7 @@ import { PACE_SCRIPT } from './pace-script.ts'
 const FIELDS: Readonly<Record<PaceReply['kind'], readonly string[]>> = {
   slot: ['epoch', 'isEpochLost', 'slot', 'delayMs', 'because', 'hasPushbacks', 'ended'],
   wait: ['epoch', 'isEpochLost', 'waitMs', 'because', 'turnAt', 'turnBefore', 'turnStepMs', 'ended'],
-  full: ['epoch', 'isEpochLost', 'waitMs', 'ended'],
+  full: ['epoch', 'isEpochLost', 'waitMs', 'since', 'ended'],
   failures: ['epoch', 'isEpochLost'],
   estimate: ['epoch', 'isEpochLost', 'waitMs', 'because'],
   pause: ['epoch', 'isEpochLost', 'pauseMs', 'because'],

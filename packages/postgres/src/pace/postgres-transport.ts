@@ -13,9 +13,20 @@ const FAILURES: Readonly<Record<string, StatementFailure>> = {
   '40P01': 'conflict',
 }
 
-export function postgresTransport(client: PostgresClient, schema: string, timeoutMs: number): PaceTransport {
+/** The version of the schema that knows leases. An older one would ignore them. */
+const LEASES = 2
+
+/** @param hasLeases Whether the server counts the requests under way. */
+export function postgresTransport(
+  client: PostgresClient,
+  schema: string,
+  timeoutMs: number,
+  hasLeases: boolean,
+): PaceTransport {
   // Texts are cast in SQL, since drivers differ in what they do with a parameter of the type jsonb.
-  const statement = `SELECT to_jsonb(${schema}.call_many(ARRAY(SELECT jsonb_array_elements($1::text::jsonb)))) AS replies`
+  const requests = `ARRAY(SELECT jsonb_array_elements($1::text::jsonb))`
+  const calls = `${schema}.call_many(${requests}${hasLeases ? `, ${LEASES}` : ''})`
+  const statement = `SELECT to_jsonb(${calls}) AS replies`
   let hasReplied = false
   const query = async (requests: readonly object[]) => {
     try {
@@ -31,17 +42,17 @@ export function postgresTransport(client: PostgresClient, schema: string, timeou
     hasReplied = true
     return replies.map(parsed)
   }
-  const calls = new JoinedCalls({ send, failureOf, timeoutMs })
+  const joined = new JoinedCalls({ send, failureOf, timeoutMs })
   return {
     isEpochShared: true,
     channels: { failure: 'politely:postgres:failure', recovered: 'politely:postgres:recovered' },
     pace: async (key, request) => {
-      const reply = await calls.call(key, { ...request, key })
+      const reply = await joined.call(key, { ...request, key })
       const fields = fieldsOf(reply)
       return paceReplyOf(request.op, fields.kind, fields, () => new PostgresReplyError(reply))
     },
     circuit: async (origin, change) => {
-      const reply = await calls.call(`circuit:${origin}`, { op: 'circuit', origin, ...change })
+      const reply = await joined.call(`circuit:${origin}`, { op: 'circuit', origin, ...change })
       return circuitReplyOf(fieldsOf(reply), () => new PostgresReplyError(reply))
     },
     // A schema that has never worked is a mistake, which the program sees at once. A schema that

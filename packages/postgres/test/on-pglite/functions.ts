@@ -1,7 +1,9 @@
 // The SQL functions, called as a worker in another language calls them.
+import { readFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
 import { paceCallCases } from '@politely/testkit/cases/pace-calls'
 import { describe, expect, test } from 'vitest'
-import { migrate } from '../../src/index.ts'
+import { migrate, PostgresPacer } from '../../src/index.ts'
 import { empty, newSchema, pglite } from './pglite.ts'
 
 const client = await pglite()
@@ -350,7 +352,7 @@ describe('rights', () => {
       ).rejects.toMatchObject({
         code: 'PL001',
       })
-      for (const table of ['pace', 'epoch', 'circuit', 'robots', 'lease', 'sweep', 'version']) {
+      for (const table of ['pace', 'epoch', 'circuit', 'robots', 'lease', 'kept_slots', 'sweep', 'version']) {
         await expect(countOf(schema, table)).rejects.toMatchObject({ code: '42501' })
       }
       // A helper runs with the rights of the worker, which are none on the tables.
@@ -440,6 +442,36 @@ describe('migrate', () => {
     await expect(call(schema, 'release', { origin: KEY, token: 'a' })).rejects.toMatchObject({ code: '42883' })
   })
 
+  test('brings version 1 up to date, with its data and while its workers go on', async () => {
+    const schema = 'version_1'
+    const sql = gunzipSync(await readFile(new URL('../version-1.sql.gz', import.meta.url))).toString()
+    await client.exec(sql.replace(/\bpolitely\b/g, schema))
+    const reserve = { op: 'reserve', key: KEY, limits: { ownDelayMs: 60_000 } }
+    await callMany(schema, 'call_many', [reserve])
+    await client.exec(`UPDATE ${schema}.epoch SET start = 0; DELETE FROM ${schema}.pace`)
+    const [slot] = await callMany(schema, 'call_many', [reserve])
+    expect(slot).toMatchObject({ kind: 'slot' })
+    await call(schema, 'robots_set', { origin: KEY, text: 'kept', keepUntil: 1e15 })
+    const pacer = new PostgresPacer({ client, schema, leaseMs: 60_000 })
+    const noDelay = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined }
+    const counted = (open: string[]) =>
+      pacer.reserve('k', noDelay, undefined, 0, false, 0, { max: 1, leaseMs: undefined, open })
+    await expect(counted([])).rejects.toMatchObject({
+      code: 'ERR_POLITELY_POSTGRES_SCHEMA',
+      message: expect.stringContaining('run migrate(client)'),
+    })
+    for (let round = 0; round < 2; round++) await migrate(client, { schema })
+    expect(await countOf(schema, 'version WHERE version = 2')).toBe(1)
+    expect(await callMany(schema, 'call_many', [reserve])).toMatchObject([{ kind: 'wait', isEpochLost: false }])
+    expect(await call(schema, 'robots_get', { origin: KEY })).toEqual({ text: 'kept' })
+    expect(await counted([])).toMatchObject({ kind: 'slot' })
+    const byOldWorker = [{ ...reserve, key: 'k', limits: { ownDelayMs: 0 } }]
+    await expect.poll(async () => (await callMany(schema, 'call_many', byOldWorker))[0]?.kind).toBe('slot')
+    const held = { kind: 'wait', because: 'concurrency', ended: ['5'] }
+    await expect.poll(() => counted(['5'])).toMatchObject(held)
+    pacer.close()
+  })
+
   test('rejects the reserved words of this Postgres as names', async () => {
     const { rows } = await client.query<{ word: string }>("SELECT word FROM pg_get_keywords() WHERE catcode <> 'U'")
     expect(rows.length).toBeGreaterThan(50)
@@ -507,6 +539,7 @@ describe('migrate', () => {
     expect(await openTo('nobody')).toEqual(['mine'])
     expect(await openTo('only_worker')).toEqual([
       'call_many',
+      'call_many',
       'cancel',
       'cancel_wait',
       'circuit',
@@ -516,6 +549,8 @@ describe('migrate', () => {
       'mine',
       'pause',
       'release',
+      'release_slot',
+      'renew_slot',
       'report',
       'reserve',
       'reserve_many',

@@ -14,7 +14,7 @@ export function pglite(): Promise<PGlite> {
 
 /** Empties the tables of the schema, for a test that needs no schema of its own. */
 export async function empty(database: PGlite): Promise<'politely'> {
-  const tables = ['pace', 'epoch', 'circuit', 'robots', 'lease', 'sweep']
+  const tables = ['pace', 'epoch', 'circuit', 'robots', 'lease', 'kept_slots', 'sweep']
   await database.exec(tables.map((table) => `DELETE FROM politely.${table};`).join(''))
   return 'politely'
 }

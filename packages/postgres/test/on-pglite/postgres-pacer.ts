@@ -2,6 +2,7 @@
 import type { PaceLimits } from '@politely/core/engine'
 import { LocalPacer } from '@politely/gate'
 import { circuitCases, pacerCases } from '@politely/testing/cases'
+import { leaseCases } from '@politely/testkit/cases/lease-cases'
 import { startClock } from '@politely/testkit/clock'
 import { comparePacers } from '@politely/testkit/random-pacer-calls'
 import { deepSampled } from '@politely/testkit/scope'
@@ -37,6 +38,17 @@ test.for([...pacerCases, ...circuitCases])('$name', async ({ run }) => {
     },
   })
   expect(pacer?.counters).toMatchObject({ failures: 0, repeats: 0 })
+})
+
+test.for(leaseCases)('leases: $name', async ({ run }) => {
+  const pacers: PostgresPacer[] = []
+  await run({
+    open: async (now, leaseMs) => {
+      pacers.push(new PostgresPacer({ client, timeoutMs, now, leaseMs }))
+      return pacers.at(-1) as PostgresPacer
+    },
+  })
+  expect(pacers.map(({ counters }) => counters.failures)).toEqual(pacers.map(() => 0))
 })
 
 test('replies like LocalPacer to random calls', { tags: 'full', timeout: timeoutMs }, async () => {

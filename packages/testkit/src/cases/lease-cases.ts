@@ -141,6 +141,28 @@ export const leaseCases: readonly LeaseCase[] = [
     },
   },
   {
+    name: 'after a second at the limit, a worker gets the next slot before a worker that comes then',
+    run: async (kit) => {
+      const { clock, one, other, reserve } = await twoPacers(kit)
+      let { ticket: underWay } = await reserve(one, 1)
+      const wait = await reserve(other, 1)
+      for (const ms of [900, 100]) {
+        clock.advance(ms)
+        const again = { max: 1, open: [] }
+        expect(await other.reserve('k', LIMITS, wait.ticket, 0, false, 0, again)).toMatchObject(full)
+        await one.release('k', underWay)
+        const { ticket, kind, because } = await one.reserve('k', LIMITS, undefined, 0, false, 0, again)
+        if (ms === 900) underWay = ticket ?? ''
+        else expect({ kind, because }).toEqual({ kind: 'wait', because: 'own-delay' })
+      }
+      clock.advance(250 - DELAY_MS)
+      expect(await reserve(other, 1)).toMatchObject({ kind: 'wait', because: 'own-delay' })
+      expect(await other.reserve('k', LIMITS, wait.ticket, 0, false, 0, { max: 1, open: [] })).toMatchObject({
+        kind: 'slot',
+      })
+    },
+  },
+  {
     name: 'a worker without leases keeps the same pace, and its requests do not count',
     run: async (kit) => {
       const { clock, one, reserve } = await twoPacers(kit)
