@@ -128,7 +128,7 @@ async function openFile(path: string) {
 async function openRedis(url: string, flag: string): Promise<Backend> {
   const { RedisPacer, RedisStore } = await optional(flag, '@politely/redis', () => import('@politely/redis'))
   const { Redis } = await optional(flag, 'ioredis', () => import('ioredis'))
-  const redis = new Redis(url, { maxRetriesPerRequest: 1 })
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, disconnectTimeout: 100 }) // the latter delays the exit
   /** Why there is no connection, or none with the right database. */
   let failure: Error | undefined
   redis.on('error', (error: Error) => {

@@ -218,6 +218,6 @@ describe('a mistake ends the command with code 2', () => {
     )
     expect(database.lines()[0]).toBe(`--redis: Redis at ${place}: ERR DB index is out of range`)
     const right = startCommand('--pacer', 'redis', '--redis', `redis://crawler:right@${place}`)
-    expect(await right.ready()).toEqual({ code: 200, status: 'ok' })
+    await vi.waitFor(async () => expect(await right.ready()).toEqual({ code: 200, status: 'ok' }), PATIENT)
   })
 })
