@@ -30,7 +30,12 @@ type object = map[string]any
 // Refused is the error for a URL that must not be requested. Result has because, verdict and retry_at.
 type Refused struct{ Result object }
 
-func (e *Refused) Error() string { return fmt.Sprint("refused: ", e.Result["message"]) }
+func (e *Refused) Error() string {
+	if message, ok := e.Result["message"]; ok {
+		return fmt.Sprint("refused: ", message)
+	}
+	return fmt.Sprint("refused: ", e.Result["because"]) // by a server of an earlier version
+}
 
 const maxStartWithinMs = 1000 // of the server
 

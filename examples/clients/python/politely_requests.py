@@ -1,6 +1,6 @@
 """Lets requests ask a Politely server for a permit before each request, and before each hop of a redirect."""
 import logging, math, re, time, requests  # noqa: E401
-from politely_client import RETRY_PAUSES_S, StartWithin, check_version
+from politely_client import RETRY_PAUSES_S, StartWithin, WrongVersion, check_version
 from requests.adapters import HTTPAdapter
 
 LIMITS = r"^age$|^retry-after-ms$|rate-?limit"
@@ -56,7 +56,7 @@ class PoliteAdapter(HTTPAdapter):
             time.sleep(result.get("wait_ms", 0) / 1000)
     def _report(self, **report):
         try: self._call("reports", {"reports": [report]})
-        except requests.RequestException as error: logging.warning("no report, so the lease must end: %s", error)
+        except (requests.RequestException, WrongVersion) as error: logging.warning("no report, so the lease must end: %s", error)
     def _call(self, path, body):
         timeout_s = self.options["hold_ms"] / 1000 + 30
         for pause_s in (*RETRY_PAUSES_S, None):

@@ -258,7 +258,11 @@ describe('private hosts', () => {
     const { call } = await httpKit()
     const [result] = await permits(call, { requests: [{ url }] })
     expect(result?.message).toContain(`start the server ${flags}`)
-    expect(result?.verdict.access.detail).toContain(`start the server ${flags}`)
+    for (const path of ['robots', 'explain', 'sitemaps', 'usage', 'forecast']) {
+      const { body } = await call(`/v1/${path}?url=${encodeURIComponent(url)}`)
+      expect(JSON.stringify(body), path).toContain(`start the server ${flags}`)
+      expect(JSON.stringify(body), path).not.toContain('allowAddresses')
+    }
   })
 
   test('a name that leads to one is refused', async () => {

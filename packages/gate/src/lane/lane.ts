@@ -198,7 +198,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     const { state, waitMs } = this.#context.circuits.reportOf(origin)
     if (state !== 'closed' && waitMs > 0) return { ...RESTING, waitMs, ahead }
     const wait = this.#waitBehind(ahead, route)
-    return wait.waitMs > 0 || wait.because === 'concurrency' ? wait : undefined
+    return wait.waitMs > 0 || fullLevel(this.#context, route) !== undefined ? wait : undefined
   }
 
   /**

@@ -96,11 +96,16 @@ export function shownVerdict(given: ClientVerdict): ClientVerdict {
 /** What a blocked address is told in code: see `BlockedAddressError`. */
 const ADVICE = /write (?:allowAddresses: \[([^\]]*)\](?:, or network: 'any' if no host may be refused)?|network: 'any')/
 
-/** Replaces options of the API by flags of the server. */
+/** Returns what is known of a robots.txt; its advice names flags of the server. */
 export function shownAccess(access: Access): Access {
   const { detail, reason } = access
   if (detail === undefined || reason !== 'blocked-address') return access
-  return { ...access, detail: detail.replace(ADVICE, (_, addresses = '') => flagsFor(access, addresses)) }
+  return { ...access, detail: withFlags(detail, access) }
+}
+
+/** Replaces options of the API by flags of the server, in a text about a robots.txt. */
+export function withFlags(text: string, access: Access): string {
+  return text.replace(ADVICE, (_, addresses = '') => flagsFor(access, addresses))
 }
 
 function flagsFor({ url, hops }: Access, addresses: string): string {
