@@ -17,7 +17,7 @@ import { DEPLOY, execForm, readDockerfile, readManifests, readText, readUnit, re
 const POLITELY = join(DEPLOY, '../../packages/cli/bundle/main.js')
 /** The port of the files, which another server may use here. */
 const PORT = /\b7420\b/g
-/** As root, the commands run as the user 65534, who may read and write no more than others may. */
+/** As root, the tests run the commands as the user 65534, to which no file belongs. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
 describe.skipIf(process.platform === 'win32')('the Dockerfile', () => {
