@@ -32,9 +32,12 @@ const EXAMPLE = '{ client: new Pool({ connectionString }) }'
 const MAX_TIME = 8.64e15
 /** Longer texts are not stored. The client's longest texts have about 4 million characters. */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024
-/** A longer text is a statement alone, so that no statement has more than 10 million characters. Our choice. */
+/**
+ * A longer text is a statement alone. So the texts of joined calls have 10 million characters at
+ * most. Our choice.
+ */
 const MAX_JOINED_LENGTH = 100_000
-/** A client waits as long for a store with leases. Milliseconds. */
+/** How long a `RobotsClient` waits for a store with leases. Milliseconds. */
 const TIMEOUT_MS = 10_000
 
 const FUNCTIONS = ['robots_get', 'robots_set', 'robots_delete', 'lease', 'release'] as const
@@ -119,7 +122,7 @@ export class PostgresStore implements Store {
     // A client may send a statement again after a lost connection. The same token gets the lease
     // again.
     const { isLeased } = await this.#call({ op: 'lease', ...holder, leaseMs }).catch((error: unknown) => {
-      if (stateOf(error) === LOCKED) return { isLeased: false } // another session takes it, or gives it up
+      if (stateOf(error) === LOCKED) return { isLeased: false } // another session is about to take it
       throw error
     })
     return isLeased === true

@@ -65,8 +65,8 @@ export interface TdmrepFetchEvent extends Omit<FetchEvent, 'from' | 'to'> {
 }
 
 /**
- * The event `store-failed`: a call of the store threw or took too long, or another
- * client's lease did not end.
+ * The event `store-failed`: a call of the store threw or took too long, or another client's lease
+ * did not end.
  */
 export interface StoreFailure {
   readonly operation: 'get' | 'set' | 'delete' | 'lease' | 'release'

@@ -6,11 +6,14 @@ import { withTimeout } from '../base/timeout.ts'
 import type { StoreFailure, Telemetry } from '../report/telemetry.ts'
 
 /**
- * How long to wait for a store, in milliseconds. A store without leases is there to save time, so a
- * slow one is treated as failed. Without a store that has them, each of its clients would fetch.
- * Our choice.
+ * How long to wait for a store without leases, in milliseconds. A store is there to save time, so a
+ * slow one is treated as failed.
  */
 export const STORE_TIMEOUT_MS = 2_000
+/**
+ * How long to wait for a store with leases, in milliseconds. It is slow when all its clients are
+ * busy, and without it each of them would fetch the same robots.txt. Our choice.
+ */
 export const LEASING_STORE_TIMEOUT_MS = 10_000
 
 /**

@@ -151,30 +151,22 @@ export class Circuits {
       this.giveBack(origin, limits, probe)
     else {
       const { kind, because, retryAfterMs } = failure
-      const opens = this.#opensAfterFailure(origin, limits, probe)
-      const isReplyDue = this.#tell(origin, limits, {
-        kind: 'failure',
-        failure: { kind, because },
-        retryAfterMs,
-        probe,
-      })
-      if (isReplyDue) return opens
+      const result = { kind: 'failure', failure: { kind, because }, retryAfterMs, probe } as const
+      if (this.#tell(origin, limits, result)) return this.#opensAfterFailure(origin, limits, probe)
     }
     return this.reportOf(origin).state === 'open'
   }
 
-  /** Whether a circuit is open after a failure. Failures that only other processes know do not count. */
+  /**
+   * Whether the circuit is open after a failure, while the reply of the keeper is due. Failures of
+   * other processes since its last reply are not known yet.
+   */
   #opensAfterFailure(origin: string, limits: SiteCircuit, probe: Ticket | undefined): boolean {
     const now = this.#context.now()
     const known = this.#circuits.all.get(origin) ?? closedCircuit
-    const { lastProbe } = known // of the keeper's probes, this gate does not know the numbers
-    const after = circuitAfter(
-      known,
-      limits,
-      { kind: 'failure', probe: probe === undefined ? undefined : lastProbe },
-      now,
-    )
-    return circuitReport(after, now).state === 'open'
+    const { lastProbe } = known // the tickets of the keeper may be anything
+    const result = { kind: 'failure', probe: probe === undefined ? undefined : lastProbe } as const
+    return circuitReport(circuitAfter(known, limits, result, now), now).state === 'open'
   }
 
   /** A probe was not sent, or its result is not known. */

@@ -5,7 +5,9 @@
 // With a spill, no site may fill the memory: when `maxHeld` is reached, each site keeps its first
 // URLs, and all others are spilled in one call. If that would free less than a tenth, the URLs are of
 // so many sites that the source can wait.
-
+//
+// A queue whose process was killed leaves URLs in its spill. The next queue takes the first ones of
+// each site before it reads the source, and the others as it takes back its own.
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'

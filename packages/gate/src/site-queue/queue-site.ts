@@ -14,7 +14,7 @@ export class QueueSite<T extends SiteQueueInput> extends OuterLine {
   isTaking = false
   readonly #urls = new Heap<HeldUrl<T>>(byPriority as (a: HeldUrl<T>, b: HeldUrl<T>) => number)
   #spilled = 0
-  /** Whether the spill may have URLs of an earlier queue. Their number is unknown, and they come first. */
+  /** Whether the spill may have URLs of an earlier queue: an unknown number, before all others. */
   #hasEarlier = false
   #highestSpilled = Number.NEGATIVE_INFINITY
 
@@ -72,13 +72,13 @@ export class QueueSite<T extends SiteQueueInput> extends OuterLine {
     this.#highestSpilled = Math.max(this.#highestSpilled, priority)
   }
 
-  /** Notes that the spill has URLs of an earlier queue. They count as of the default priority. */
+  /** Notes that the spill has URLs of an earlier queue. They are taken to have the priority 0. */
   addEarlier(): void {
     this.#hasEarlier = true
     this.#highestSpilled = Math.max(this.#highestSpilled, 0)
   }
 
-  /** Notes that the spill has returned no URL, so that these spilled ones have come back, or are lost. */
+  /** Notes that the spill has no URLs: these spilled ones have come back, or are lost. */
   unspillAll(count: number): void {
     this.#hasEarlier = false
     this.unspill(count)

@@ -1,5 +1,5 @@
-// Joins the calls of a PostgresPacer, or of a PostgresStore, so that a worker with many keys needs few connections and few
-// round trips.
+// Joins the calls of a PostgresPacer or a PostgresStore, so that a worker with many keys needs few
+// connections and few round trips.
 //
 // At most two statements are under way. Calls of one turn of the event loop are one statement.
 // While two are under way, further calls wait, and then are one statement too. So the more a worker
@@ -71,7 +71,7 @@ export class JoinedCalls {
 
   /**
    * Makes a call. The calls of a key are made one after the other, in their order.
-   * @param isLarge Whether it is a statement alone.
+   * @param isLarge Whether the call is a statement alone.
    */
   call(key: string, request: object, isLarge = false): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()

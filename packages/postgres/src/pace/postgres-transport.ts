@@ -6,7 +6,7 @@ import { JoinedCalls, type StatementFailure } from './joined-calls.ts'
 
 /** The SQLSTATE of a lock that was not had in time. */
 export const LOCKED = '55P03'
-/** And of a failed serialization and of a deadlock. */
+/** `conflict`: the SQLSTATEs of a failed serialization and of a deadlock. */
 const FAILURES: Readonly<Record<string, StatementFailure>> = {
   [LOCKED]: 'locked',
   '40001': 'conflict',
