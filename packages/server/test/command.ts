@@ -41,7 +41,6 @@ export async function startCommand(
   // It is read to its end: a server that can't write its log would end.
   const address = await new Promise<string>((resolve, reject) => {
     child.stderr.on('data', (chunk) => {
-      process.stderr.write(chunk)
       const found = /listens at (\S+)/.exec(`${chunk}`)?.[1]
       if (found !== undefined) resolve(found)
     })

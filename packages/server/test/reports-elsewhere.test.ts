@@ -6,13 +6,16 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate } from '@politely/postgres'
+import type { Pacer } from '@politely/gate'
+import { migrate, PostgresPacer } from '@politely/postgres'
+import { RedisPacer } from '@politely/redis'
 import { noPostgresServer, startPostgres } from '@politely/testkit/servers/postgres'
 import { noRedisServer, startRedis } from '@politely/testkit/servers/redis'
+import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { post, startCommand } from './command.ts'
-import { type Answer, startSite } from './kit.ts'
+import { type Answer, type HttpKit, httpKit, startSite } from './kit.ts'
 
 /** Asks until the result is of this kind. The first slot of a new Redis or Postgres comes after some seconds. */
 function ask(server: string, url: string, kind: RegExp): Promise<Answer> {
@@ -77,4 +80,57 @@ test.skipIf(noPostgresServer())('counts at both servers over Postgres', async ()
   await migrate(pool)
   await pool.end()
   await crossReports(['--pacer', 'postgres', '--postgres', postgres.url])
+})
+
+/** A site gets one request at a time, from two servers whose pacers count it for both. */
+async function oneAtATime(newPacer: () => Pacer & { close(): void }): Promise<void> {
+  const url = `${(await startSite('')).origin}/a`
+  const start = async (): Promise<HttpKit> => {
+    const pacer = newPacer()
+    onTestFinished(() => pacer.close())
+    return httpKit(
+      { allowPrivate: true, secret: Buffer.alloc(32, 1) },
+      { minDelayMs: 0, maxConcurrentPerKey: 1, pacer },
+    )
+  }
+  const [first, second] = [await start(), await start()]
+  const told = async (server: HttpKit, report: object) =>
+    (await server.call('/v1/reports', { reports: [report] })).body.results[0].state
+  const open = async ({ call }: HttpKit) =>
+    /^politely_server_leases\S* (\d+)$/m.exec((await call('/metrics')).body)?.[1]
+
+  const one = await grant(first.origin, url)
+  for (const { origin } of [first, second]) await ask(origin, url, /^wait concurrency/)
+  expect(await told(second, { permit: one, status: 200 })).toBe('counted')
+  const two = await grant(second.origin, url)
+  await ask(first.origin, url, /^wait concurrency/)
+  expect([await open(first), await open(second)]).toEqual(['0', '1'])
+
+  expect((await first.call('/v1/renewals', { permits: [two] })).body.results).toMatchObject([{ state: 'done' }])
+  expect(await told(first, { permit: two, outcome: 'not-sent' })).toBe('gone')
+  expect((await second.call('/v1/renewals', { permits: [two] })).body.results).toMatchObject([{ state: 'gone' }])
+  await grant(first.origin, url)
+}
+
+test.skipIf(noRedisServer())('ends the permit at both servers over Redis', async () => {
+  const redis = await startRedis()
+  const clients: Redis[] = []
+  onTestFinished(async () => {
+    for (const client of clients) client.disconnect()
+    await redis.stop()
+  })
+  await oneAtATime(() => {
+    const client = new Redis(redis.url)
+    clients.push(client)
+    return new RedisPacer({ client, leaseMs: 60_000 })
+  })
+})
+
+test.skipIf(noPostgresServer())('ends the permit at both servers over Postgres', async () => {
+  await using postgres = await startPostgres()
+  await using client = Object.assign(new Pool({ connectionString: postgres.url }), {
+    [Symbol.asyncDispose]: async (): Promise<void> => client.end(),
+  })
+  await migrate(client)
+  await oneAtATime(() => new PostgresPacer({ client, leaseMs: 60_000 }))
 })
