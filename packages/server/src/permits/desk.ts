@@ -180,7 +180,7 @@ export class PermitDesk {
     const turns = new CallTurns(this.turns, call.tenant.name, call.client)
     const items: Item[] = []
     for (const request of call.requests) {
-      await turns.next()
+      if (request.ticket !== undefined) await turns.next()
       items.push(this.#itemOf(call, request))
     }
     const until = arrivedAt + call.holdMs
@@ -196,7 +196,7 @@ export class PermitDesk {
     if (call.signal.aborted) for (const item of items) if (item.isNew) this.#leaveLine(item)
     const results: PermitResult[] = []
     for (const item of items) {
-      await turns.next()
+      if (item.place !== undefined) await turns.next()
       const result = this.#resultOf(item)
       this.#options.onResult(result.state)
       results.push(result)
@@ -239,7 +239,8 @@ export class PermitDesk {
     if (this.isDraining) return this.#port.now()
     const looking: Promise<void>[] = []
     for (const item of open) {
-      await turns.next()
+      const turn = turns.next()
+      if (turn !== undefined) await turn
       looking.push(
         this.#answer(item, async () => {
           const found = await this.#entrances.of(call, item.url)
@@ -258,19 +259,19 @@ export class PermitDesk {
     const at = this.#port.now()
     const lateAt = at + Math.max(call.startWithinMs / 2, MIN_LATE_MS)
     let isLate = false
-    const turn = async () => {
-      const next = turns.next()
-      if (next === undefined) return
-      await next
+    const nextTurn = async (turn: Promise<void>) => {
+      await turn
       isLate ||= this.#port.now() > lateAt
     }
     const entered: Promise<void>[] = []
     for (const entering of byKey.values()) {
-      await turn()
+      const turn = turns.next()
+      if (turn !== undefined) await nextTurn(turn)
       entered.push(
         (async () => {
           for (const [n, enter] of entering.entries()) {
-            if (n > 0) await turn()
+            const next = n === 0 ? undefined : turns.next()
+            if (next !== undefined) await nextTurn(next)
             if (!this.isDraining && !call.signal.aborted) await enter(isLate)
           }
         })(),
