@@ -135,6 +135,8 @@ export class PermitDesk {
   readonly #lines = new Map<string, Line>()
   readonly #entrances: Entrances
   readonly #sweeping: NodeJS.Timeout
+  /** Wake the calls that are held. */
+  readonly #held = new Set<() => void>()
   /** Numbers grow, also after a restart. */
   #number = Date.now() * 1_000
   /** Whether no permit is granted any more. */
@@ -163,7 +165,7 @@ export class PermitDesk {
   /** From now on no permit is granted. */
   drain(): void {
     this.isDraining = true
-    for (const line of this.#lines.values()) line.wake()
+    for (const wake of this.#held) wake()
   }
 
   close(): void {
@@ -394,11 +396,13 @@ export class PermitDesk {
       else void pending.then(wake)
       if (result.because === 'concurrency') place?.line.held.add(wake)
     }
+    this.#held.add(wake)
     const timer = setTimeout(wake, Math.max(1, Math.ceil(waitMs)))
     const unlisten = onAbort(signal, wake)
     await promise
     clearTimeout(timer)
     unlisten()
+    this.#held.delete(wake)
     for (const { place } of items) place?.line.held.delete(wake)
   }
 
