@@ -47,7 +47,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
       const turns = new CallTurns(reportTurns, tenant.name)
       const results: object[] = []
       for (const report of body.reports) {
-        await turns.next()
+        const turn = turns.next()
+        if (turn !== undefined) await turn
         metrics.reported(report.status, report.outcome)
         const state = applyReport(desk, tenant, report, maxPauseMs)
         results.push({ state, message: REPORT_MESSAGES[state] })
@@ -64,7 +65,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
       const turns = new CallTurns(reportTurns, tenant.name)
       const states: (ReportState | Promise<ReportState>)[] = []
       for (const permit of permits) {
-        await turns.next()
+        const turn = turns.next()
+        if (turn !== undefined) await turn
         states.push(renew(desk, tenant, permit, lease_ms))
       }
       return { results: (await Promise.all(states)).map((state) => ({ state, message: RENEWAL_MESSAGES[state] })) }
