@@ -174,7 +174,7 @@ async function openPostgres(connectionString: string, flag: string): Promise<Bac
   pool.on('error', () => undefined) // a lost connection: the next call says whether another one can be made
   return {
     name: `Postgres at ${placeOf(connectionString)}`,
-    newPacer: () => new PostgresPacer({ client: pool }),
+    newPacer: () => new PostgresPacer({ client: pool, leaseMs: LEASE_MS }),
     newStore: () => new PostgresStore({ client: pool }),
     isMistake: (error) => POSTGRES_MISTAKES.includes(`${(error as { readonly code?: unknown } | undefined)?.code}`),
     close: () => pool.end(),

@@ -184,7 +184,7 @@ describe.each(services.filter(({ isMissing }) => !isMissing))('over $name', ({ n
 })
 
 describe('a mistake ends the command with code 2', () => {
-  test.skipIf(noPostgresServer())('no schema, no such database, no such role', async () => {
+  test.skipIf(noPostgresServer())('no schema, an old one, no such database, no such role', async () => {
     await using postgres = await startPostgres()
     const place = `${postgres.host}:${postgres.port}`
     const to = (url: string) => startCommand('--pacer', 'postgres', '--postgres', url)
@@ -202,6 +202,13 @@ describe('a mistake ends the command with code 2', () => {
     const store = startCommand('--store', 'postgres', '--postgres', postgres.url)
     expect(await store.code()).toBe(2)
     expect(store.lines()[0]).toContain('run migrate(client)')
+    const pool = new Pool({ connectionString: postgres.url })
+    await migrate(pool)
+    await pool.query('DROP FUNCTION politely.call_many(jsonb[], integer)') // version 1 lacks it
+    await pool.end()
+    const old = to(postgres.url)
+    expect(await old.code()).toBe(2)
+    expect(old.lines()[0]).toContain('older than this package; expected one of its version: run migrate(client)')
   })
 
   test.skipIf(noRedisServer())('a wrong password, no such database', async () => {
