@@ -114,7 +114,7 @@ const SWEEP_MS = 5_000
 export interface DeskOptions {
   readonly gate: PoliteGate
   readonly secret: Uint8Array
-  /** What the metrics count. `server-busy`: a wait that only a busy server asks for. */
+  /** What the metrics count. */
   readonly onResult: (state: PermitResult['state'] | 'server-busy') => void
   readonly onExpire: () => void
   /** A pacer or a function of the caller has failed. */
