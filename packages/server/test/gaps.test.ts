@@ -2,9 +2,7 @@
 // @module-tag full
 // No gap between two requests is shorter than the delay of the site: with several clients, with two
 // servers over Redis, and after a server was killed. The times are those at which the clients send.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { migrate } from '@politely/postgres'
@@ -15,7 +13,7 @@ import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { PolitelyServer } from '../src/index.ts'
-import { type Answer, startSite } from './kit.ts'
+import { type Answer, startCommand, startSite } from './kit.ts'
 
 const DELAY_MS = 200
 const RULES = `User-agent: *\nCrawl-delay: ${DELAY_MS / 1_000}`
@@ -130,38 +128,6 @@ test.skipIf(noRedis())('with two servers over Redis, one of which goes away', as
   await crawling
   expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
 })
-
-/** Starts the command. Resolves to its process when it listens at this port. */
-async function startCommand(
-  port: number,
-  ...more: readonly string[]
-): Promise<{ child: ChildProcess; address: string }> {
-  const main = join(import.meta.dirname, '../src/main.ts')
-  const args = [
-    main,
-    '--user-agent',
-    'ExampleBot/1.0',
-    '--port',
-    `${port}`,
-    '--allow-private',
-    '--min-delay',
-    '0',
-    '--max-per-site',
-    '10',
-    ...more,
-  ]
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
-  for await (const chunk of child.stderr) {
-    const address = /listens at (\S+)/.exec(`${chunk}`)?.[1]
-    if (address !== undefined) return { child, address }
-  }
-  throw new Error('the server has ended')
-}
 
 test.skipIf(noPostgresServer())('with two servers over Postgres, one of which is killed', async () => {
   await using postgres = await startPostgres()

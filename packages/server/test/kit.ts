@@ -1,6 +1,8 @@
 // A site on loopback, and a server in front of its gate.
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { RobotsClient } from '@politely/fetcher'
 import { LocalPacer, PoliteGate, type PoliteGateOptions } from '@politely/gate'
 import { onTestFinished, vi } from 'vitest'
@@ -140,4 +142,36 @@ export async function httpKit(
     return { status: response.status, body: isJson ? JSON.parse(text) : text }
   }
   return { origin, server, gate, call }
+}
+
+/** Starts the command. Resolves to its process when it listens at this port. */
+export async function startCommand(
+  port: number,
+  ...more: readonly string[]
+): Promise<{ child: ChildProcess; address: string }> {
+  const main = join(import.meta.dirname, '../src/main.ts')
+  const args = [
+    main,
+    '--user-agent',
+    'ExampleBot/1.0',
+    '--port',
+    `${port}`,
+    '--allow-private',
+    '--min-delay',
+    '0',
+    '--max-per-site',
+    '10',
+    ...more,
+  ]
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  for await (const chunk of child.stderr) {
+    const address = /listens at (\S+)/.exec(`${chunk}`)?.[1]
+    if (address !== undefined) return { child, address }
+  }
+  throw new Error('the server has ended')
 }

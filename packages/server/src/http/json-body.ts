@@ -1,11 +1,14 @@
-// Reads JSON bodies. `JSON.parse` needs seconds for megabytes of brackets, so their depth is bounded
-// before.
+// Reads JSON bodies. `JSON.parse` needs a second or more for megabytes of brackets, so the levels and
+// the number of arrays and objects are bounded before.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Turns } from '../turns.ts'
 import { Fault } from './problem.ts'
 
 /** The bodies of this API have four. */
-const MAX_DEPTH = 8
+const MAX_LEVELS = 8
+/** Bodies with 500 entries have about 1,000 of them. */
+const MAX_NESTED = 5_000
+const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}')
 /** About 100 URLs. A larger body waits for its turn before it is parsed. Our choice. */
 const LARGE_LENGTH = 16_384
 
@@ -22,15 +25,20 @@ export function readJsonBodies(app: FastifyInstance, turns: Turns): void {
   })
 }
 
-/** @throws {Fault} for JSON with too many levels. @param what What the text is, for the message. */
+/** @throws {Fault} for JSON with too many arrays and objects. @param what What the text is, for the message. */
 export function assertShallow(text: string, what: string): void {
-  let depth = 0
+  let level = 0
+  let nested = 0
   for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (character === '"') at = endOfString(text, at)
-    else if (character === ']' || character === '}') depth--
-    else if ((character === '[' || character === '{') && ++depth > MAX_DEPTH)
-      throw new Fault('invalid-request', `${what} has more than ${MAX_DEPTH} levels of arrays and objects`)
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at)
+    else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) level--
+    else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
+      if (++level > MAX_LEVELS)
+        throw new Fault('invalid-request', `${what} has more than ${MAX_LEVELS} levels of arrays and objects`)
+      if (++nested > MAX_NESTED)
+        throw new Fault('invalid-request', `${what} has more than ${MAX_NESTED} arrays and objects`)
+    }
   }
 }
 
@@ -38,7 +46,7 @@ export function assertShallow(text: string, what: string): void {
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0
-    while (text[end - 1 - backslashes] === '\\') backslashes++
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++
     if (backslashes % 2 === 0) return end
   }
   return text.length

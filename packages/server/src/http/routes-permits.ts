@@ -43,7 +43,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
       const turns = new CallTurns(reportTurns, tenant.name)
       const results: object[] = []
       for (const report of body.reports) {
-        await turns.next()
+        const turn = turns.next()
+        if (turn !== undefined) await turn
         metrics.reported(report.status, report.outcome)
         results.push({ state: applyReport(desk, tenant, report, maxPauseMs) })
       }
@@ -58,7 +59,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
       const turns = new CallTurns(reportTurns, tenant.name)
       const results: object[] = []
       for (const permit of permits) {
-        await turns.next()
+        const turn = turns.next()
+        if (turn !== undefined) await turn
         results.push({ state: renew(desk, tenant, permit, lease_ms) })
       }
       return { results }

@@ -135,6 +135,8 @@ export class PermitDesk {
   readonly #lines = new Map<string, Line>()
   readonly #entrances: Entrances
   readonly #sweeping: NodeJS.Timeout
+  /** Wake the calls that are held. */
+  readonly #held = new Set<() => void>()
   /** Numbers grow, also after a restart. */
   #number = Date.now() * 1_000
   /** Whether no permit is granted any more. */
@@ -163,7 +165,7 @@ export class PermitDesk {
   /** From now on no permit is granted. */
   drain(): void {
     this.isDraining = true
-    for (const line of this.#lines.values()) line.wake()
+    for (const wake of this.#held) wake()
   }
 
   close(): void {
@@ -180,7 +182,7 @@ export class PermitDesk {
     const turns = new CallTurns(this.turns, call.tenant.name, call.client)
     const items: Item[] = []
     for (const request of call.requests) {
-      await turns.next()
+      if (request.ticket !== undefined) await turns.next()
       items.push(this.#itemOf(call, request))
     }
     const until = arrivedAt + call.holdMs
@@ -196,7 +198,7 @@ export class PermitDesk {
     if (call.signal.aborted) for (const item of items) if (item.isNew) this.#leaveLine(item)
     const results: PermitResult[] = []
     for (const item of items) {
-      await turns.next()
+      if (item.place !== undefined) await turns.next()
       const result = this.#resultOf(item)
       this.#options.onResult(result.state)
       results.push(result)
@@ -239,7 +241,8 @@ export class PermitDesk {
     if (this.isDraining) return this.#port.now()
     const looking: Promise<void>[] = []
     for (const item of open) {
-      await turns.next()
+      const turn = turns.next()
+      if (turn !== undefined) await turn
       looking.push(
         this.#answer(item, async () => {
           const found = await this.#entrances.of(call, item.url)
@@ -258,19 +261,19 @@ export class PermitDesk {
     const at = this.#port.now()
     const lateAt = at + Math.max(call.startWithinMs / 2, MIN_LATE_MS)
     let isLate = false
-    const turn = async () => {
-      const next = turns.next()
-      if (next === undefined) return
-      await next
+    const nextTurn = async (turn: Promise<void>) => {
+      await turn
       isLate ||= this.#port.now() > lateAt
     }
     const entered: Promise<void>[] = []
     for (const entering of byKey.values()) {
-      await turn()
+      const turn = turns.next()
+      if (turn !== undefined) await nextTurn(turn)
       entered.push(
         (async () => {
           for (const [n, enter] of entering.entries()) {
-            if (n > 0) await turn()
+            const next = n === 0 ? undefined : turns.next()
+            if (next !== undefined) await nextTurn(next)
             if (!this.isDraining && !call.signal.aborted) await enter(isLate)
           }
         })(),
@@ -393,11 +396,13 @@ export class PermitDesk {
       else void pending.then(wake)
       if (result.because === 'concurrency') place?.line.held.add(wake)
     }
+    this.#held.add(wake)
     const timer = setTimeout(wake, Math.max(1, Math.ceil(waitMs)))
     const unlisten = onAbort(signal, wake)
     await promise
     clearTimeout(timer)
     unlisten()
+    this.#held.delete(wake)
     for (const { place } of items) place?.line.held.delete(wake)
   }
 
