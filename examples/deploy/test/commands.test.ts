@@ -17,8 +17,11 @@ import { DEPLOY, execForm, readDockerfile, readManifests, readText, readUnit, re
 const POLITELY = join(DEPLOY, '../../packages/cli/bundle/main.js')
 /** The port of the files, which another server may use here. */
 const PORT = /\b7420\b/g
-/** As root, the tests run the commands as the user 65534, to which no file belongs. */
-const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+/** A user to whom no file belongs. */
+const NOBODY = { uid: 65_534, gid: 65_534 }
+/** Root runs the commands as this user, if the files of Node and of the repository are open to others. */
+const isOpen = process.getuid?.() === 0 && spawnSync(process.execPath, ['--check', POLITELY], NOBODY).status === 0
+const USER: Partial<typeof NOBODY> = isOpen ? NOBODY : {}
 
 describe.skipIf(process.platform === 'win32')('the Dockerfile', () => {
   test('copies files that exist, and that each user may read', () => {
@@ -93,7 +96,6 @@ describe.skipIf(process.platform === 'win32' || noRedisServer())('a server', () 
     const settings: Record<string, string> = {
       USER_AGENT: 'ExampleBot/1.0 (+https://example.com/bot)',
       STATE_DIRECTORY: secrets.folder,
-      MAINPID: 'none',
     }
     const unit = readUnit('Service')
     const words = `${unit.get('ExecStart')}`.split(' ').flatMap((word) => {
@@ -200,7 +202,7 @@ function makeSecrets(): { readonly folder: string; readonly token: string } {
 /** Returns a new folder for the user of the commands. */
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'politely-deploy-'))
-  if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid)
+  if (isOpen) chownSync(folder, NOBODY.uid, NOBODY.gid)
   onTestFinished(() => rmSync(folder, { recursive: true }))
   return folder
 }

@@ -32,15 +32,12 @@ export function execForm(name: string): readonly string[] {
   return JSON.parse(args.replace(/^[^[]*/, ''))
 }
 
-/** Returns the settings of a section of the unit, each with all its values. */
-export function readUnit(section: string): ReadonlyMap<string, readonly string[]> {
+/** Returns the settings of a section of the unit. Of several with the same name, the last. */
+export function readUnit(section: string): ReadonlyMap<string, string> {
   const [, text = ''] = readText('politely.service').split(`[${section}]\n`)
-  const lines = (text.split(/^\[/m)[0] ?? '').split('\n').filter((line) => /^\w/.test(line))
-  const pairs = lines.map((line) => line.split(/=(.*)/) as [string, string])
-  return new Map(
-    Object.entries(Object.groupBy(pairs, ([name]) => name)).map(([name, all = []]) => [
-      name,
-      all.map(([, value]) => value),
-    ]),
-  )
+  const lines = text
+    .replace(/^\[.*/ms, '')
+    .split('\n')
+    .filter((line) => /^\w/.test(line))
+  return new Map(lines.map((line) => line.split(/=(.*)/) as [string, string]))
 }

@@ -30,6 +30,7 @@ test('a busy server lets permits wait, and still takes reports', async () => {
     ...['/livez', '/readyz', '/metrics', '/openapi.json'].map((path) => call(path)),
   ])
   expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
+  expect((await call('/metrics')).body).toMatch(/politely_server_permits_total\{state="server-busy".*\} 2\n/)
   isBusy.mockReturnValue(false)
   expect((await call('/v1/permits', { requests: [{ url: 'y' }] })).body.results[0].state).toBe('refused')
 })

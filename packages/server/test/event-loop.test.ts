@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { BusyWatch } from '../src/event-loop.ts'
-import { httpKit } from './kit.ts'
 
 let now: number
 
@@ -40,15 +39,4 @@ test('a server is busy after two samples of an almost full heap', () => {
     return tick(watch, 500)
   })
   expect(seen).toEqual([false, false, false, true, false])
-})
-
-test('a busy server asks for a second of patience, and counts these answers', async () => {
-  const { call } = await httpKit()
-  for (const ms of [6_500, 6_500]) {
-    now += ms
-    vi.advanceTimersByTime(500)
-  }
-  const { body } = await call('/v1/permits', { requests: [{ url: 'https://example.com/' }] })
-  expect(body.results).toEqual([{ state: 'wait', because: 'server-busy', wait_ms: 1_000 }])
-  expect((await call('/metrics')).body).toMatch(/politely_server_permits_total\{state="server-busy".*\} 1\n/)
 })

@@ -1,8 +1,5 @@
-// A site on loopback, and a server in front of its gate.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { RobotsClient } from '@politely/fetcher'
 import { LocalPacer, PoliteGate, type PoliteGateOptions } from '@politely/gate'
 import { onTestFinished, vi } from 'vitest'

@@ -23,7 +23,7 @@ const LONG_MS = 60_000
 function lasting(answer: Answer, site: string): Answer {
   const text = JSON.stringify(answer)
     .replaceAll(site, ORIGIN)
-    .replaceAll(/"([pt])\.[^"]*"/g, '"$1.…"')
+    .replaceAll(/"([pt])2?\.[^"]*"/g, '"$1.…"')
     .replaceAll(/("(?:wait|held)_ms"):\d+/g, '$1:0')
     .replaceAll(/in \d+ m?s\b/g, 'in 0 ms')
   return JSON.parse(text)
