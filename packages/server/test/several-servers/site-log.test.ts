@@ -1,12 +1,12 @@
 // @module-tag slow
 // @module-tag full
 // Two servers with one key over one pacer, behind a balancer that gives them calls in turn. Whatever
-// happens to servers and backend, the site sees no request too early. See several-servers/fleet.ts.
+// happens to servers and backend, the site sees no request too early. See fleet.ts.
 import { noPostgresServer } from '@politely/testkit/servers/postgres'
 import { noRedisServer } from '@politely/testkit/servers/redis'
 import { expect, test } from 'vitest'
-import { type BackendName, type Phase, runServers } from './several-servers/fleet.ts'
-import { judge } from './several-servers/verdict.ts'
+import { type BackendName, type Phase, runServers } from './fleet.ts'
+import { judge } from './verdict.ts'
 
 const ORIGINS = 20
 const LEASE_MS = 60_000
