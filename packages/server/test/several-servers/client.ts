@@ -175,7 +175,7 @@ async function crawl(client: string, wanted: readonly string[], reportsTwice: bo
     const { answer, server } = called
     const { held_ms: heldMs } = answer
     for (const [n, job] of due.entries()) {
-      const { state, because, permit, ticket, wait_ms: waitMs = 1_000 } = answer.results[n]
+      const { state, because, permit, ticket, wait_ms: waitMs = 1_000, start_within_ms: within } = answer.results[n]
       if (state !== 'go') {
         log.push({ kind: 'wait', origin: job.origin, server, at: receivedAt, state, because, waitMs })
         job.ticket = state === 'full' ? (ticket ?? job.ticket) : ticket
@@ -185,7 +185,6 @@ async function crawl(client: string, wanted: readonly string[], reportsTwice: bo
       }
       const visit = `${client}-${++visited}`
       const { origin } = job
-      const within = startWithinMs
       log.push({ kind: 'grant', visit, origin, server, calledAt, heldMs, receivedAt, startWithinMs: within })
       job.isBusy = true
       const afterMs = () => clock() - calledAt - heldMs
