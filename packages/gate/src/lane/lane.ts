@@ -198,7 +198,9 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     const { state, waitMs } = this.#context.circuits.reportOf(origin)
     if (state !== 'closed' && waitMs > 0) return { ...RESTING, waitMs, ahead }
     const wait = this.#waitBehind(ahead, route)
-    return wait.waitMs > 0 || wait.because === 'concurrency' ? wait : undefined
+    // A pacer that counts the requests under way says it itself whether one has ended.
+    const isFull = wait.because === 'concurrency' && !this.#context.pacer.countsUnderWay
+    return wait.waitMs > 0 || isFull ? wait : undefined
   }
 
   /**
