@@ -1,5 +1,6 @@
 // Reports that reach another server than the one that has granted the permit, or the same server after
 // a restart. All of them have the same key.
+import { createHmac } from 'node:crypto'
 import { LocalPacer, type Pacer } from '@politely/gate'
 import { describe, expect, test } from 'vitest'
 import { applyReport, renew } from '../src/permits/reports.ts'
@@ -93,6 +94,16 @@ test('two servers that were started in one millisecond never end the leases of e
   expect(applyReport(second.desk, someone, { permit, status: 200 }, HOUR)).toBe('counted')
   expect([first.desk.leases.open, second.desk.leases.open]).toEqual([1, 1])
   expect(applyReport(first.desk, someone, { permit, status: 200 }, HOUR)).toBe('done')
+})
+
+test('a 429 for a permit of the version before counts', async () => {
+  const { second } = await twoServers()
+  const { site } = second
+  const head = `p.1f.${(Date.now() + MINUTE).toString(36)}.${Buffer.from(site.origin).toString('base64url')}`
+  const signature = createHmac('sha256', Buffer.alloc(32, 1)).update(`someone\0${head}`).digest().subarray(0, 16)
+  const report = { permit: `${head}.${signature.toString('base64url')}`, status: 429, retry_after: 20 }
+  expect(applyReport(second.desk, second.tenant('someone'), report, HOUR)).toBe('counted')
+  expect((await second.ask(['/b'])).map(shown)).toEqual(['wait 20000 retry-after'])
 })
 
 test('after a restart, a report with a response counts, and the end of the request follows', async () => {
