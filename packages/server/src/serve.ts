@@ -140,7 +140,10 @@ async function optional<M>(flag: string, name: string, load: () => Promise<M>): 
   }
 }
 
-/** Reads a key of permits. @param creates Whether to make one that only this user may read, if the file does not exist. */
+/**
+ * Reads a key of permits.
+ * @param creates Whether to make one that only this user may read, if the file does not exist.
+ */
 function secretOf(path: string, creates: boolean, log: Log): Uint8Array {
   try {
     if (creates && !existsSync(path))

@@ -17,7 +17,10 @@ export type SealedKind = 'p' | 't'
 
 /** What a permit or a ticket stands for. */
 export interface Sealed extends PermitRecord {
-  /** The server that has sealed it: a random text, another one after each start. Empty in the format before. */
+  /**
+   * The server that has sealed it: a random text, another one after each start. Empty in the format
+   * before.
+   */
   readonly server: string
   /** No two permits and tickets of one server have the same number. */
   readonly number: number
