@@ -96,7 +96,10 @@ async function listen(server: PolitelyServer, address: ServerAddress): Promise<s
   }
 }
 
-/** Reads a key of permits. @param creates Whether to make one that only this user may read, if the file does not exist. */
+/**
+ * Reads a key of permits.
+ * @param creates Whether to make one that only this user may read, if the file does not exist.
+ */
 function secretOf(path: string, creates: boolean, log: Log): Uint8Array {
   try {
     if (creates && !existsSync(path))

@@ -17,7 +17,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { post, startCommand } from './command.ts'
 import { type Answer, type HttpKit, httpKit, startSite } from './kit.ts'
 
-/** Asks until the result is of this kind. The first slot of a new Redis or Postgres comes after some seconds. */
+/** Asks until the result is of this kind. A new Redis or Postgres has its first slot after seconds. */
 function ask(server: string, url: string, kind: RegExp): Promise<Answer> {
   return vi.waitFor(
     async () => {

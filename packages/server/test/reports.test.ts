@@ -1,5 +1,7 @@
 // What the server refuses to read in a report, and how long a permit may be renewed.
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LocalPacer, type Pacer } from '@politely/gate'
 import { expect, test, vi } from 'vitest'
 import { renew } from '../src/permits/reports.ts'
 import { type Answer, deskKit, httpKit, permitOf, startSite } from './kit.ts'
@@ -57,3 +59,29 @@ test.each([[[]], [[randomBytes(32), randomBytes(16)]], [randomBytes(31)]])(
     await expect(httpKit({ secret })).rejects.toThrow(/^secret: is not 32 bytes or more/)
   },
 )
+
+test('a report is answered when the pacer knows of the pause', async () => {
+  const { origin } = await startSite('')
+  const local = new LocalPacer()
+  const events: string[] = []
+  const pacer: Pacer = {
+    reserve: (...args) => local.reserve(...args),
+    estimate: (...args) => local.estimate(...args),
+    cancel: (...args) => local.cancel(...args),
+    end: (...args) => local.end(...args),
+    report: async (...args) => {
+      await sleep(20)
+      local.report(...args)
+      events.push('told')
+    },
+  }
+  const { call } = await httpKit({ allowPrivate: true }, { minDelayMs: 0, pacer })
+  const { permit } = await vi.waitFor(async () => {
+    const { results } = (await call('/v1/permits', { requests: [{ url: `${origin}/a` }] })).body
+    expect(results[0].state).toBe('go')
+    return results[0] as Answer
+  })
+  await call('/v1/reports', { reports: [{ permit, status: 429 }] })
+  events.push('answered')
+  expect(events).toEqual(['told', 'answered'])
+})

@@ -1,5 +1,6 @@
 // Reports that reach another server than the one that has granted the permit, or the same server after
 // a restart. All of them have the same key.
+import { createHmac } from 'node:crypto'
 import { LocalPacer, type Pacer } from '@politely/gate'
 import { describe, expect, test } from 'vitest'
 import { applyReport, renew } from '../src/permits/reports.ts'
@@ -95,6 +96,16 @@ test('two servers that were started in one millisecond never end the leases of e
   expect(applyReport(first.desk, someone, { permit, status: 200 }, HOUR)).toBe('done')
 })
 
+test('a 429 for a permit of the version before counts', async () => {
+  const { second } = await twoServers()
+  const { site } = second
+  const head = `p.1f.${(Date.now() + MINUTE).toString(36)}.${Buffer.from(site.origin).toString('base64url')}`
+  const signature = createHmac('sha256', Buffer.alloc(32, 1)).update(`someone\0${head}`).digest().subarray(0, 16)
+  const report = { permit: `${head}.${signature.toString('base64url')}`, status: 429, retry_after: 20 }
+  expect(applyReport(second.desk, second.tenant('someone'), report, HOUR)).toBe('counted')
+  expect((await second.ask(['/b'])).map(shown)).toEqual(['wait 20000 retry-after'])
+})
+
 test('after a restart, a report with a response counts, and the end of the request follows', async () => {
   const { first, second: restarted, someone, grant } = await twoServers()
   const permit = await grant()
@@ -111,7 +122,12 @@ describe('over a pacer that both servers share', () => {
     readonly calls: string[] = []
     readonly countsUnderWay = true
     readonly #local = new LocalPacer(() => Date.now())
-    readonly reserve: Pacer['reserve'] = async (...args) => this.#local.reserve(...args)
+    /** Whether as many requests as may be are under way at another server. */
+    isFull = false
+    readonly reserve: Pacer['reserve'] = async (...args) =>
+      this.isFull
+        ? { kind: 'wait', ticket: undefined, waitMs: 250, because: 'concurrency' }
+        : this.#local.reserve(...args)
     readonly estimate: Pacer['estimate'] = async (...args) => this.#local.estimate(...args)
     readonly renew = async (_: string, ticket: unknown, leaseMs: number) => {
       this.calls.push(`renew ${ticket} ${leaseMs}`)
@@ -133,11 +149,25 @@ describe('over a pacer that both servers share', () => {
 
   const shared = () => {
     const pacer = new SharedPacer()
-    return { ...PLAIN, pacer: pacer as Pacer, told: () => pacer.calls.splice(0) }
+    const isFull = (full: boolean) => {
+      pacer.isFull = full
+    }
+    return { ...PLAIN, pacer: pacer as Pacer, told: () => pacer.calls.splice(0), isFull }
   }
 
+  test('a URL that waits for a request of another server starts after its end', async () => {
+    const { told: _, isFull, ...options } = shared()
+    const { first } = await twoServers(options)
+    isFull(true)
+    const [wait] = await first.ask(['/a'])
+    expect(shown(wait)).toBe('wait 100 concurrency')
+    isFull(false)
+    await first.advance(250)
+    expect((await first.ask([`/a ${ticketOf(wait)}`])).map(shown)).toEqual(['go'])
+  })
+
   test('a report names the slot, so that the pacer counts it once, and ends its lease', async () => {
-    const { told, ...options } = shared()
+    const { told, isFull: _, ...options } = shared()
     const { first, second, someone, grant } = await twoServers(options)
     const [one, two] = [await grant(), await grant()]
     const report = { permit: one, status: 429, retry_after: 20, end: false }
@@ -153,7 +183,7 @@ describe('over a pacer that both servers share', () => {
   })
 
   test('a lease that is over is left to the clock of the pacer, and can be renewed at any server', async () => {
-    const { told, ...options } = shared()
+    const { told, isFull: _, ...options } = shared()
     const { first, second, someone, grant } = await twoServers(options)
     const [one, two] = [await grant(), await grant()]
     expect(await renew(second.desk, someone, one, 2 * MINUTE)).toBe('done')

@@ -131,7 +131,7 @@ export class ForeignPermit {
     return origin !== undefined && this.#gate.context.circuits.reportOf(origin).state === 'open'
   }
 
-  /** Tells the circuit of the origin what the request led to. @param outcome Undefined after a success. */
+  /** Tells the circuit what the request led to. @param outcome Undefined after a success. */
   #settle(outcome: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined): void {
     const { origin } = this.#record
     const { circuit } = this.#gate.site

@@ -19,7 +19,7 @@ interface GrantOwner extends Permit {
   endElsewhere(): void
 }
 
-/** What another gate needs to know of a permit to apply its report. A field that is unknown is left out. */
+/** What another gate needs to know of a permit to apply its report. Unknown fields are left out. */
 export interface PermitRecord {
   /** The pace key. */
   readonly key: string

@@ -65,7 +65,7 @@ export class Leases {
     if (wasOpen) this.#options.onEnd(lease.permit.key)
   }
 
-  /** Releases all permits here. Their requests may still be under way, and the reports come to another server. */
+  /** Releases all permits here. Reports of their requests may come to another server. */
   clear(): void {
     for (const lease of [...this.#open.values()]) this.#isOver(lease)
   }

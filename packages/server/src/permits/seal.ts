@@ -1,10 +1,10 @@
 // Signs permits and tickets, so that the servers with one key recognise each other's, and no tenant
 // can use the permits of another tenant.
 //
-// A sealed text looks like `p2.vJ3k-Q2c9dXz.1f.mi0c1e5k.mi0c2f80.aHR0cHM6Ly9leGFtcGxlLmNvbQ.WyIxNzY0…`:
-// its kind and format, the server that has sealed it, its number there, when it was granted, the end
-// of its validity, and its pace key. A permit goes on with what a report needs at another server, as
-// far as that fits. Last comes a signature over all of these and the tenant.
+// A sealed text looks like `p2.vJ3k-Q2c9dXz.1f.mi0c1e5k.mi0c2f80.WyIxNzY0MDAwMDAwMDAwMTIzIl0…`: its kind
+// and format, the server that has sealed it, its number there, when it was granted, the end of its
+// validity, and its pace key. With the key is what a report needs at another server, as far as that
+// fits. Last comes a signature over all of these and the tenant.
 //
 // The format before, `p.1f.mi0c2f80.aHR0cHM6Ly9leGFtcGxlLmNvbQ.5ZtqkW…`, is read too: a server of the
 // version before may have sealed it.
@@ -17,7 +17,10 @@ export type SealedKind = 'p' | 't'
 
 /** What a permit or a ticket stands for. */
 export interface Sealed extends PermitRecord {
-  /** The server that has sealed it: a random text, another one after each start. Empty in the format before. */
+  /**
+   * The server that has sealed it: a random text, another one after each start. Empty in the format
+   * before.
+   */
   readonly server: string
   /** No two permits and tickets of one server have the same number. */
   readonly number: number
@@ -37,8 +40,8 @@ const SIGNATURE_LENGTH = 22
 /** The longest text that is read. It has room for every pace key, which has at most 500 characters. */
 const MAX_LENGTH = 2_500
 
-const encoded = (text: string) => Buffer.from(text).toString('base64url')
-const decoded = (text: string) => Buffer.from(text, 'base64url').toString()
+/** An origin that is the pace key too. */
+const SAME = '='
 
 export class Seal {
   readonly #secrets: readonly [KeyObject, ...KeyObject[]]
@@ -50,11 +53,13 @@ export class Seal {
 
   seal(tenant: string, kind: SealedKind, sealed: Sealed): string {
     const { server, number, grantedAt, endsAt, key, ticket, probe, origin = '' } = sealed
-    const fields = [`${kind}2`, server, ...[number, grantedAt, endsAt].map((n) => n.toString(36)), encoded(key)]
-    if (ticket !== undefined)
-      fields.push(encoded(JSON.stringify([ticket, probe])), encoded(origin === key ? '' : origin))
-    while (fields.join('.').length + 1 + SIGNATURE_LENGTH > MAX_LENGTH) fields.pop()
-    const head = fields.join('.')
+    const start = `${kind}2.${server}.${number.toString(36)}.${grantedAt.toString(36)}.${endsAt.toString(36)}.`
+    const maxLength = MAX_LENGTH - SIGNATURE_LENGTH - 1
+    const withRecord = (slot: string, of: string) => start + Buffer.from(`${slot}\n${of}\n${key}`).toString('base64url')
+    const slot = ticket === undefined ? '' : JSON.stringify([ticket, probe])
+    let head = withRecord(slot, origin === key ? SAME : origin)
+    if (head.length > maxLength) head = withRecord(slot, '')
+    if (head.length > maxLength) head = withRecord('', '')
     return `${head}.${sign(this.#secrets[0], tenant, head).toString('base64url')}`
   }
 
@@ -70,7 +75,7 @@ export class Seal {
     if (!isOurs) return undefined
     const [format, ...fields] = head.split('.')
     const sealed = format === `${kind}2` ? sealedOf(fields) : format === kind ? sealedBefore(fields) : undefined
-    return sealed && { ...sealed, id: signature.toString('base64url') }
+    return sealed && Object.assign(sealed, { id: signature.toString('latin1') })
   }
 }
 
@@ -78,9 +83,12 @@ function sign(secret: KeyObject, tenant: string, head: string): Buffer {
   return createHmac('sha256', secret).update(`${tenant}\0${head}`).digest().subarray(0, SIGNATURE_BYTES)
 }
 
-function sealedOf([server = '', number = '', grantedAt = '', endsAt = '', ...texts]: readonly string[]): Sealed {
-  const [key = '', slot = '[]', origin] = texts.map(decoded)
-  const [ticket, probe]: readonly (Ticket | null | undefined)[] = JSON.parse(slot)
+function sealedOf([server = '', number = '', grantedAt = '', endsAt = '', record = '']: readonly string[]): Sealed {
+  const text = decoded(record)
+  const slotEnd = text.indexOf('\n')
+  const originEnd = text.indexOf('\n', slotEnd + 1)
+  const [slot, origin, key] = [text.slice(0, slotEnd), text.slice(slotEnd + 1, originEnd), text.slice(originEnd + 1)]
+  const [ticket, probe]: readonly (Ticket | null)[] = slot === '' ? [] : JSON.parse(slot)
   return {
     server,
     number: Number.parseInt(number, 36),
@@ -89,11 +97,15 @@ function sealedOf([server = '', number = '', grantedAt = '', endsAt = '', ...tex
     key,
     ticket: ticket ?? undefined,
     probe: probe ?? undefined,
-    origin: origin === '' ? key : origin,
+    origin: origin === SAME ? key : origin || undefined,
   }
 }
 
 function sealedBefore([number = '', endsAt = '', key = '']: readonly string[]): Sealed {
   const at = Number.parseInt(endsAt, 36)
   return { server: '', number: Number.parseInt(number, 36), grantedAt: at, endsAt: at, key: decoded(key) }
+}
+
+function decoded(text: string): string {
+  return Buffer.from(text, 'base64url').toString()
 }
