@@ -77,7 +77,10 @@ export const PermitsAnswer = Type.Object({
       }),
       Result('wait', {
         wait_ms: WaitMs,
-        because: Type.String(),
+        because: Type.String({
+          description:
+            'What the URL waits for: crawl-delay, own-delay, retry-after, concurrency, robots-txt, queue, server-busy, draining …',
+        }),
         ticket: Type.Optional(Type.String({ description: 'The place of the URL. Send it with the next call.' })),
       }),
       Result('refused', {
