@@ -198,9 +198,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     const { state, waitMs } = this.#context.circuits.reportOf(origin)
     if (state !== 'closed' && waitMs > 0) return { ...RESTING, waitMs, ahead }
     const wait = this.#waitBehind(ahead, route)
-    // A pacer that counts the requests under way says it itself whether one has ended.
-    const isFull = wait.because === 'concurrency' && !this.#context.pacer.countsUnderWay
-    return wait.waitMs > 0 || isFull ? wait : undefined
+    return wait.waitMs > 0 || fullLevel(this.#context, route) !== undefined ? wait : undefined
   }
 
   /**
