@@ -109,7 +109,7 @@ const MAX_UNSENT_MS = 10_000
  */
 const FULL_MS = 250
 const OWN_FULL_MS = 1_000
-/** A lease is renewed twice before it is over. Milliseconds. */
+/** The shortest lease, of which a worker has two thirds to renew it. Milliseconds. Our choice. */
 const MIN_LEASE_MS = 100
 
 /** Keeps one pace for all workers of a fleet, on a server and by its clock. */
@@ -322,14 +322,21 @@ export class FleetPacer implements Pacer, ReportingPacer {
     if (this.countsUnderWay && !isLocal(ticket)) await this.#calls.deliver('release', key, { slot: slotOf(ticket) })
   }
 
-  /** Resolves to true while the server is away: whether the lease is over is not known. */
+  /**
+   * Lets the lease of a request end so much later than now: see `Pacer`. Resolves to true while the
+   * server is away, since it is not known then whether the lease is over.
+   * @param leaseMs Milliseconds.
+   */
   async renew(key: string, ticket: Ticket, leaseMs: number): Promise<boolean> {
     if (!this.countsUnderWay || isLocal(ticket)) return true
     const reply = await this.#calls.tryCall<RenewedReply | DoneReply>('renew', key, { slot: slotOf(ticket), leaseMs })
     return reply?.kind !== 'done'
   }
 
-  /** @param onceMs See `Pacer`. */
+  /**
+   * Tells the other workers what the response asks for: see `Pacer`.
+   * @param onceMs For how long another report of the slot changes nothing. Milliseconds; default 0.
+   */
   async report(key: string, ticket: Ticket, response: PaceResponse, onceMs?: number): Promise<void> {
     const now = this.#now()
     const utcOffsetMs = this.#hasTestClock ? 0 : Date.now() - now // for dates in Retry-After

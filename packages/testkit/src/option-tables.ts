@@ -448,6 +448,7 @@ export const optionTables: readonly OptionTable[] = [
         at: {
           client: 'postgres.md#a-worker-in-typescript',
           schema: 'postgres.md#set-up',
+          leaseMs: 'fleet.md#counting-the-requests-under-way',
           '*': 'fleet.md#when-redis-fails',
         },
       },
@@ -463,6 +464,7 @@ export const optionTables: readonly OptionTable[] = [
         at: {
           client: 'fleet.md#one-worker',
           keyPrefix: 'fleet.md#what-the-workers-share-and-what-not',
+          leaseMs: 'fleet.md#counting-the-requests-under-way',
           '*': 'fleet.md#when-redis-fails',
         },
       },

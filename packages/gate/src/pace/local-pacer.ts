@@ -137,6 +137,7 @@ export class LocalPacer implements Pacer {
     if (pace) this.#paces.set(key, returnSlot(pace, Number(ticket), this.#now()))
   }
 
+  /** @param _onceMs No effect: the gates of a process report each slot once. Milliseconds. */
   report(key: string, ticket: Ticket, response: PaceResponse, _onceMs?: number): void {
     this.#update(key, (pace) => applyResponse(pace, response, Number(ticket), this.#now(), this.#utcOffsetMs()))
   }
