@@ -57,17 +57,21 @@ const PARTS = {
     orElse: 'install Go 1.19 or newer, so that go is on PATH, and golang-github-lib-pq-dev of Debian',
   },
   python: {
-    find: () => findPython('scrapy', 'psycopg2'),
+    find: () => findPython('scrapy', 'psycopg2', 'pip', 'setuptools', 'wheel'),
     // Python looks for its modules in its own folder, so the part contains all of them.
     packages: [
       'python3-scrapy',
       'python3-psycopg2',
+      'python3-pip',
+      'python3-setuptools',
+      'python3-wheel',
       'python3.11-minimal',
       'libpython3.11-minimal',
       'libpython3.11-stdlib',
     ],
     command: 'usr/bin/python3.11',
-    orElse: 'install the packages python3-scrapy, python3-requests and python3-psycopg2 of Debian 12',
+    orElse:
+      'install the packages python3-scrapy, python3-requests, python3-psycopg2, python3-pip and python3-wheel of Debian 12',
   },
   redis: {
     find: findRedis,

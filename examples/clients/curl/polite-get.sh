@@ -11,9 +11,12 @@ echo "${token:+authorization: Bearer $token}" >"$folder/token" # a file, since o
 
 now_ms() { local t=${EPOCHREALTIME/[.,]/} && echo "${t::-3}"; }
 json() { local s=${1//\\/\\\\} && s=${s//\"/\\\"} && printf '"%s"' "${s//[[:cntrl:]]/}"; }
-call() { # PATH BODY: prints the answer of the server
-  curl -qsS --noproxy '*' --fail-with-body -m $((hold_ms / 1000 + 30)) -H 'content-type: application/json' \
-    -H "@$folder/token" --data-binary "$2" "$server/v1/$1" || exit 2
+call() { # PATH BODY: prints the answer of the server. A call that was not delivered is sent again.
+  : >"$folder/answer"
+  curl -qsS --noproxy '*' --fail-with-body -m $((hold_ms / 1000 + 30)) --retry 3 --retry-all-errors --retry-delay 1 \
+    -H 'content-type: application/json' -H "@$folder/token" -o "$folder/answer" --data-binary "$2" "$server/v1/$1" \
+    2>"$folder/errors" || { cat "$folder/errors" "$folder/answer" >&2 && exit 2; }
+  cat "$folder/answer"
 }
 field() { # NAME: prints the first field of this name in $answer
   local re="\"$1\":(\"(([^\"\\\\]|\\\\.)*)\"|([0-9]+))"
@@ -31,12 +34,16 @@ while ((hops <= 10)); do
   case $state in
     refused) echo "$answer" >&2 && exit 3 ;;
     go) ;;
-    *) # wait, full, unknown
-      [[ $state == full ]] || ticket=$next
+    unknown) ticket='' && continue ;;
+    *) # wait, full
+      ticket=${next:-$ticket}
       sleep "$(printf '%d.%03d' $((wait_ms / 1000)) $((wait_ms % 1000)))" && continue ;;
   esac
   ticket='' agent=$(field user_agent) sent_after_ms=$(($(now_ms) - called_at - $(field held_ms)))
-  if ((sent_after_ms > $(field start_within_ms))); then report '"outcome":"not-sent"' && continue; fi
+  if ((sent_after_ms > $(field start_within_ms))); then
+    ((start_within_ms = start_within_ms < 500 ? 2 * start_within_ms : 1000)) # of the server
+    report '"outcome":"not-sent"' && continue
+  fi
   format='%{http_code} %{time_pretransfer} %{time_total} %{redirect_url}'
   : >"$folder/head" >"$folder/page" # of the hop before
   line=$(curl -qsSg --proto '=http,https' -m "$max_s" -A "$agent" -D "$folder/head" -o "$folder/page" \

@@ -1,3 +1,3 @@
-module politely
+module github.com/politely-crawler/politely/examples/clients/go
 
 go 1.19

@@ -3,20 +3,26 @@ package politely
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
+
+// APIVersion is the version of the server's /openapi.json, and of this module.
+const APIVersion = "1.1.0"
 
 // Transport is the Transport of an http.Client. Base sends the requests.
 type Transport struct {
 	Server, Token                  string
 	HoldMs, StartWithinMs, LeaseMs int // milliseconds, such as 1000, 100 and 60000
 	Base                           http.RoundTripper
+	within                         startWithin
 }
 
 type object = map[string]any
@@ -24,7 +30,60 @@ type object = map[string]any
 // Refused is the error for a URL that must not be requested. Result has because, verdict and retry_at.
 type Refused struct{ Result object }
 
-func (e *Refused) Error() string { return fmt.Sprint("refused: ", e.Result["because"]) }
+func (e *Refused) Error() string {
+	if message, ok := e.Result["message"]; ok {
+		return fmt.Sprint("refused: ", message)
+	}
+	return fmt.Sprint("refused: ", e.Result["because"]) // by a server of an earlier version
+}
+
+const maxStartWithinMs = 1000 // of the server
+
+// retryPauses come before a call is sent again that was not delivered, or that got a 5xx.
+var retryPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.Second}
+
+// startWithin is how long after its grant a request may be sent. A late permit doubles it. After 20 permits in a row
+// that took less than half of it, it is halved.
+type startWithin struct {
+	sync.Mutex
+	ms, early int
+}
+
+func (s *startWithin) current(first int) int {
+	s.Lock()
+	defer s.Unlock()
+	if s.ms < first {
+		s.ms = first
+	}
+	return s.ms
+}
+
+func (s *startWithin) isLate(first, granted, after int) bool {
+	s.Lock()
+	defer s.Unlock()
+	if after > granted {
+		if granted >= s.ms && s.ms < maxStartWithinMs { // earlier permits say nothing new
+			s.ms = min(2*s.ms, maxStartWithinMs)
+		}
+		s.early = 0
+		return true
+	}
+	s.early++
+	if 2*after >= s.ms {
+		s.early = 0
+	}
+	if s.early >= 20 {
+		s.ms, s.early = s.ms/2, 0 // current raises it to the first value
+	}
+	return false
+}
+
+func min(a, b int) int {
+	if a < b {
+		return a
+	}
+	return b
+}
 
 var client = http.Client{Timeout: time.Minute}
 
@@ -32,24 +91,24 @@ var limits = regexp.MustCompile(`^(age|retry-after-ms)$|rate-?limit`)
 
 // RoundTrip waits for a permit, sends the request, and reports the response when its body is closed.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	ask := object{"hold_ms": t.HoldMs, "start_within_ms": t.StartWithinMs, "lease_ms": t.LeaseMs}
 	for one := (object{"url": req.URL.String()}); ; {
-		calledAt := time.Now()
-		r, err := t.call("permits", "requests", one, ask)
+		within := t.within.current(t.StartWithinMs)
+		ask := object{"hold_ms": t.HoldMs, "start_within_ms": within, "lease_ms": t.LeaseMs}
+		r, calledAt, err := t.call(req.Context(), "permits", "requests", one, ask)
 		if err != nil {
 			return nil, err
 		} else if r["state"] == "refused" {
 			return nil, &Refused{r}
 		} else if r["state"] == "go" {
 			after := int(time.Since(calledAt).Milliseconds()) + 1 - r["held_ms"].(int)
-			if after <= t.StartWithinMs {
+			if !t.within.isLate(t.StartWithinMs, within, after) {
 				return t.send(req, r, object{"permit": r["permit"], "sent_after_ms": after})
 			}
-			t.call("reports", "reports", object{"permit": r["permit"], "outcome": "not-sent"}, nil)
+			t.report(object{"permit": r["permit"], "outcome": "not-sent"})
 		}
 		if ticket, ok := r["ticket"]; ok {
 			one["ticket"] = ticket
-		} else if r["state"] != "full" {
+		} else if r["state"] == "go" || r["state"] == "unknown" {
 			delete(one, "ticket")
 		}
 		wait, _ := r["wait_ms"].(float64)
@@ -67,14 +126,15 @@ func (t *Transport) send(req *http.Request, r, report object) (*http.Response, e
 	req.Header.Set("User-Agent", r["user_agent"].(string))
 	var renewal *time.Timer
 	renewal = time.AfterFunc(time.Duration(t.LeaseMs/3)*time.Millisecond, func() {
-		if done, _ := t.call("renewals", "permits", r["permit"], object{"lease_ms": t.LeaseMs}); done["state"] == "done" {
+		lease := object{"lease_ms": t.LeaseMs}
+		if done, _, _ := t.call(context.Background(), "renewals", "permits", r["permit"], lease); done["state"] == "done" {
 			renewal.Reset(time.Duration(t.LeaseMs/3) * time.Millisecond)
 		}
 	})
 	res, err := t.Base.RoundTrip(req)
 	if err != nil {
 		report["outcome"] = "failed"
-		t.call("reports", "reports", report, nil)
+		t.report(report)
 		return nil, err
 	}
 	ratelimit := map[string]string{}
@@ -85,7 +145,7 @@ func (t *Transport) send(req *http.Request, r, report object) (*http.Response, e
 	}
 	report["status"], report["ratelimit"] = res.StatusCode, ratelimit
 	report["retry_after"] = fmt.Sprintf("%.64s", res.Header.Get("Retry-After"))
-	res.Body = &body{res.Body, func() { t.call("reports", "reports", report, nil) }}
+	res.Body = &body{res.Body, func() { t.report(report) }}
 	return res, nil
 }
 
@@ -99,30 +159,55 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// call sends one item, and returns its result. If a report is lost, the lease ends the permit.
-func (t *Transport) call(path, list string, item any, options object) (object, error) {
+// report outlives the request. If it is lost after all, the lease ends the permit.
+func (t *Transport) report(report object) {
+	t.call(context.Background(), "reports", "reports", report, nil)
+}
+
+// call sends one item, and returns its result, and when it was sent. It is sent again if it was not delivered.
+func (t *Transport) call(ctx context.Context, path, list string, item any, options object) (object, time.Time, error) {
+	for n := 0; ; n++ {
+		calledAt := time.Now()
+		result, status, err := t.callOnce(ctx, path, list, item, options)
+		if err == nil || (status != 0 && status < 500) || n == len(retryPauses) {
+			return result, calledAt, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, calledAt, ctx.Err()
+		case <-time.After(retryPauses[n]):
+		}
+	}
+}
+
+func (t *Transport) callOnce(ctx context.Context, path, list string, item any, options object) (object, int, error) {
 	whole := object{list: []any{item}}
 	for name, value := range options {
 		whole[name] = value
 	}
 	data, _ := json.Marshal(whole)
-	req, err := http.NewRequest("POST", t.Server+"/v1/"+path, bytes.NewReader(data))
+	req, err := http.NewRequestWithContext(ctx, "POST", t.Server+"/v1/"+path, bytes.NewReader(data))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + t.Token}}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer res.Body.Close()
+	if v := res.Header.Get("politely-api"); v != "" && !strings.HasPrefix(v, APIVersion[:strings.Index(APIVersion, ".")+1]) {
+		return nil, 400, fmt.Errorf("the server %s speaks version %s of the API, and this module %s; "+
+			"use the module from the same version of Politely as the server", t.Server, v, APIVersion)
+	}
 	var answer struct {
 		HeldMs  int `json:"held_ms"`
+		Detail  string
 		Results []object
 	}
 	if json.NewDecoder(res.Body).Decode(&answer); len(answer.Results) != 1 {
-		return nil, fmt.Errorf("%s: %s", req.URL, res.Status)
+		return nil, res.StatusCode, fmt.Errorf("%s: %s %s", req.URL, res.Status, answer.Detail)
 	}
 	answer.Results[0]["held_ms"] = answer.HeldMs
-	return answer.Results[0], nil
+	return answer.Results[0], res.StatusCode, nil
 }

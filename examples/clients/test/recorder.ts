@@ -4,6 +4,8 @@
 //   /late      the permit arrives too late
 //   /restart   the server starts again with another key while the URL waits
 //   /full      another program holds the only permit of the tenant
+//   /odd       the URL has to wait for a reason that no client knows, and gets no ticket
+//   /gone      the first two deliveries of its report fail: with a 503, and with a broken connection
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +18,7 @@ import { default as addFormats } from 'ajv-formats'
 import { USER_AGENT } from './site.ts'
 
 /** How late the permit of /late arrives: more than each client's `start_within_ms`. */
-const LATE_MS = 1_000
+const LATE_MS = 1_100
 /** How long another program holds the only permit. */
 const HELD_LEASE_MS = 2_000
 
@@ -39,6 +41,8 @@ export class Recorder implements AsyncDisposable {
   readonly #otherUrl: string
   readonly #validators = new Map<string, ValidateFunction>()
   readonly #done = new Set<string>()
+  /** The permits whose report is lost, and how often it was lost. */
+  readonly #losing = new Map<string, number>()
   readonly #server = createServer((request, response) => {
     this.#handle(request, response).catch((error: Error) => {
       this.faults.push(`${error.stack}`)
@@ -83,6 +87,7 @@ export class Recorder implements AsyncDisposable {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? ''
     const body = JSON.parse(await text(request))
+    if (path === '/v1/reports' && this.#loses(body.reports[0], response)) return
     await this.#restarting
     this.#underWay++
     let answer: Body
@@ -104,22 +109,50 @@ export class Recorder implements AsyncDisposable {
     if (url === undefined || this.#done.has(name)) return this.#call(path, body)
     if (name === '/restart') {
       this.#done.add(name)
-      const permit = await this.#take(`${url.origin}/news/1`, 60_000) // so that the URL has to wait
-      await this.#call('/v1/reports', { reports: [{ permit }] })
-      const answer = await this.#call(path, { ...body, hold_ms: 0 })
-      await this.#restart()
-      return answer
+      for (;;) {
+        const permit = await this.#take(`${url.origin}/news/1`, 60_000) // so that the URL has to wait
+        await this.#call('/v1/reports', { reports: [{ permit }] })
+        const answer = await this.#call(path, { ...body, hold_ms: 0 })
+        const [{ state, permit: early }] = answer.results
+        if (state !== 'go') {
+          await this.#restart()
+          return answer
+        }
+        await this.#call('/v1/reports', { reports: [{ permit: early, outcome: 'not-sent' }] }) // the machine is busy
+      }
+    }
+    if (name === '/odd') {
+      this.#done.add(name)
+      const result = { state: 'wait', wait_ms: 30, because: 'another-reason', message: 'waits for another reason' }
+      return { held_ms: 0, results: [result] }
     }
     if (name === '/full') {
       this.#done.add(name)
       await this.#take(this.#otherUrl, HELD_LEASE_MS)
     }
     const answer = await this.#call(path, body)
+    const [{ state, permit }] = answer.results
+    if (name === '/gone' && state === 'go') this.#losing.set(permit, 0)
     if (name === '/late' && answer.results[0].state === 'go') {
       this.#done.add(name)
       await new Promise((resolve) => setTimeout(resolve, LATE_MS))
     }
     return answer
+  }
+
+  /** How many reports the clients had to send again. */
+  get lost(): number {
+    return [...this.#losing.values()].reduce((sum, times) => sum + times, 0)
+  }
+
+  /** Lets two deliveries of a report fail. */
+  #loses({ permit, outcome }: Body, response: ServerResponse): boolean {
+    const times = this.#losing.get(permit)
+    if (times === undefined || times === 2 || outcome === 'not-sent') return false
+    this.#losing.set(permit, times + 1)
+    if (times === 0) response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"status":503}')
+    else response.destroy()
+    return true
   }
 
   /** Takes a permit like another program of the tenant. */

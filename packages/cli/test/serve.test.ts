@@ -92,7 +92,16 @@ test.for([
   ],
   [['--user-agent', 'ExampleBot', '--pacer', 'other'], /--pacer/],
   [['--user-agent', 'ExampleBot', '--pacer', 'postgres'], /--postgres is missing/],
-  [['--user-agent', 'ExampleBot', '--postgres', 'postgres://127.0.0.1/x'], /--postgres needs --pacer postgres/],
+  [
+    ['--user-agent', 'ExampleBot', '--postgres', 'postgres://127.0.0.1/x'],
+    /--postgres needs --pacer postgres or --store/,
+  ],
+  [['--user-agent', 'ExampleBot', '--store', 'postgres'], /--postgres is missing/],
+  [['--user-agent', 'ExampleBot', '--store', './redis', '--redis', 'redis://127.0.0.1'], /--redis needs --pacer redis/],
+  [
+    ['--user-agent', 'ExampleBot', '--store', 'redis://me:secret@127.0.0.1'],
+    /--store: "redis:\/\/127.0.0.1" is not a file; write redis with --redis/,
+  ],
   [['--user-agent', 'ExampleBot', '--min-delay', '-1'], /--min-delay: "-1" is out of range/],
   [['--user-agent', 'ExampleBot', '--max-lease', 'x'], /--max-lease: "x" is out of range/],
   [['token'], /token needs the name of a caller/],

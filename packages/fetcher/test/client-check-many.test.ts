@@ -142,7 +142,7 @@ test('prefetch fetches what is not cached, and counts the outcomes', async ({ si
 test('gauges show the current size of a client', async ({ sites, newClient }) => {
   sites.respond(ROBOTS, rules)
   const client = newClient()
-  expect(client.gauges).toEqual({ origins: 0, memoryBytes: 0, flightsUnderWay: 0, flightsWaiting: 0 })
+  expect(client.gauges).toEqual({ origins: 0, memoryBytes: 0, flightsUnderWay: 0, flightsWaiting: 0, storeOutageMs: 0 })
   await client.prefetch(hosts.map(sites.withPort, sites))
   const { origins, memoryBytes } = client.gauges
   expect(origins).toBe(hosts.length)

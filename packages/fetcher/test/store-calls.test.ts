@@ -4,23 +4,23 @@ import { MessageChannel } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withTimeout } from '../src/base/timeout.ts'
 import type { StoreFailure, Telemetry } from '../src/report/telemetry.ts'
-import { STORE_TIMEOUT_MS, StoreCalls } from '../src/store/store-calls.ts'
+import { LEASING_STORE_TIMEOUT_MS, STORE_TIMEOUT_MS, StoreCalls } from '../src/store/store-calls.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
 /** A store that does not respond while `isHung`. */
-function openStore() {
+function openStore(hasLeases = false) {
   const failures: StoreFailure[] = []
   const telemetry = { storeFailed: (failure: StoreFailure) => failures.push(failure) } as unknown as Telemetry
-  const calls = new StoreCalls(telemetry, new AbortController().signal)
+  const calls = new StoreCalls(telemetry, new AbortController().signal, hasLeases)
   const store = { isHung: false, called: 0 }
   const get = () =>
     calls.call('get', 'https://example.com', () => {
       store.called++
       return store.isHung ? new Promise<string>(() => undefined) : Promise.resolve('text')
     })
-  return { store, get, failures }
+  return { calls, store, get, failures }
 }
 
 test('after a call that took too long, the store is called again after 1 s, 2 s, 4 s, and then every 30 s', async () => {
@@ -54,6 +54,16 @@ test('calls that hang at the same time cause one pause, and one call ends it', a
   expect(later.filter((text) => text === 'text')).toHaveLength(1)
   expect(await Promise.all(Array.from({ length: 100 }, get))).toEqual(Array.from({ length: 100 }, () => 'text'))
   expect(store.called).toBe(201)
+})
+
+test('a store with leases may take five times as long, so that its clients do not all fetch', async () => {
+  const { calls, failures } = openStore(true)
+  const reply = (ms: number) => new Promise<string>((resolve) => setTimeout(() => resolve(`after ${ms}`), ms))
+  const times = [LEASING_STORE_TIMEOUT_MS - 1, LEASING_STORE_TIMEOUT_MS + 1]
+  const replies = times.map((ms) => calls.call('lease', 'https://example.com', () => reply(ms)))
+  await vi.advanceTimersByTimeAsync(LEASING_STORE_TIMEOUT_MS)
+  expect(await Promise.all(replies)).toEqual([`after ${times[0]}`, undefined])
+  expect(String(failures[0]?.error)).toContain('within 10000 ms')
 })
 
 test('a call that fails at once causes no pause', async () => {

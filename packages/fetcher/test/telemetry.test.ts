@@ -441,7 +441,7 @@ describe('logger', () => {
     })
   })
 
-  test('gets one line for each attempt, verdict and store failure, and no further arguments', async ({
+  test('gets one line for each attempt, verdict and outage of the store, and no further arguments', async ({
     sites,
     newClient,
   }) => {
@@ -452,14 +452,14 @@ describe('logger', () => {
     await client.isAllowed(sites.withPort(checkedPage))
     clock.advance(DAY)
     await client.check(sites.withPort(checkedPage))
-    const full = ['warn', 'the store failed to set http://a.test:PORT: Error: full']
+    const effect = 'until it works again, robots.txt is fetched without it'
+    const full = ['warn', `the store failed to set http://a.test:PORT: Error: full; ${effect}`]
     expect(lines).toEqual(
       [
         ['info', 'robots.txt is read for ExampleBot (the name comes from the option userAgent)'],
         full,
         ['info', `${ROBOTS}: success (status 200); unknown -> rules`],
         ['debug', `${checkedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *`],
-        full,
         ['warn', `${ROBOTS}: unreachable (status 503); rules -> lost-with-copy; next attempt in 30 s`],
         [
           'debug',

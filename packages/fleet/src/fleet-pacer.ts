@@ -39,6 +39,7 @@ import type {
   LeaseTerms,
   PaceReason,
   Pacer,
+  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,
@@ -152,6 +153,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
       timeoutMs,
       now: this.#now,
       hasTestClock,
+      grants: onFailure === 'local',
       pacer: this,
       onPause: (key, { pauseMs, because, epoch }) =>
         this.#pushbacks.rememberOwn(key, { until: this.#now() + pauseMs, because, epoch, isReported: false }),
@@ -386,6 +388,15 @@ export class FleetPacer implements Pacer, ReportingPacer {
 
   failureOf(key: string): unknown {
     return this.#calls.failureOf(key)
+  }
+
+  get outage(): PacerOutage | undefined {
+    return this.#calls.outage
+  }
+
+  /** Finds an outage, or its end, while no requests do: see `Pacer`. */
+  async probe(): Promise<void> {
+    await this.#calls.tryCall('pause', '', { knownPauses: [] })
   }
 
   /**

@@ -10,6 +10,7 @@ export type {
   FleetPacerCounters,
   FleetRecoveredMessage,
   PaceReason,
+  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,

@@ -21,7 +21,7 @@
 //    750 ms   it is made again, and fails
 //   1750 ms   it is made again, and succeeds: `onRecovered` and `onPossibleLoss` are called
 import { withTimeout } from '@politely/fetcher/internal'
-import type { FleetFailureMessage, FleetRecoveredMessage, ReportingPacer } from '@politely/gate'
+import type { FleetFailureMessage, FleetRecoveredMessage, PacerOutage, ReportingPacer } from '@politely/gate'
 import type { CircuitReply, DoneReply, PaceReply, PauseReply } from './pace-reply.ts'
 import type { CircuitChange, Operation, PaceTransport, ScriptRequest } from './pace-transport.ts'
 import { publish } from './publish.ts'
@@ -49,6 +49,8 @@ interface Bucket {
    * to this one is not another attempt.
    */
   callsAtFailure: number
+  /** When the last call failed. */
+  failedAt: number
   /** After a failure, no call is made before this time. */
   retryAt: number
   /** The epoch of the last reply. */
@@ -70,6 +72,8 @@ interface PaceCallsOptions {
   readonly now: () => number
   /** Whether the script uses the time of `now` instead of the clock of the server. */
   readonly hasTestClock: boolean
+  /** Whether the pacer grants slots while the server is away. */
+  readonly grants: boolean
   /** The pacer that messages on diagnostics channels name. */
   readonly pacer: ReportingPacer
   /** A reply to `report` has the pause of a key, as the server knows it. */
@@ -87,6 +91,7 @@ export class PaceCalls {
   readonly counters: { calls: number; failures: number } = { calls: 0, failures: 0 }
   readonly #options: PaceCallsOptions
   readonly #buckets = new Map<string, Bucket>()
+  #outage: { readonly since: number; failures: number; error: unknown; readonly grants: boolean } | undefined
   #hasReply = false
   #isStartingEpochs = false
   #isClosed = false
@@ -183,6 +188,14 @@ export class PaceCalls {
     return failures > 0 ? error : undefined
   }
 
+  /**
+   * The outage of all buckets: from the first failed call on, until a call succeeds and no other
+   * bucket fails.
+   */
+  get outage(): PacerOutage | undefined {
+    return this.#outage
+  }
+
   /** Gives up the calls that would be made again. */
   close(): void {
     this.#isClosed = true
@@ -269,6 +282,7 @@ export class PaceCalls {
     const isNewEpoch = bucket.epoch !== epoch
     bucket.epoch = epoch
     bucket.failures = 0
+    if (this.#outage !== undefined && !this.#hasFailingBucket()) this.#outage = undefined
     if (failures > 0) {
       this.#options.onRecovered()
       this.#publish<FleetRecoveredMessage>('recovered', { key, failures })
@@ -291,7 +305,26 @@ export class PaceCalls {
       bucket.retryAt = this.#options.now() + retryMs(bucket.failures)
       bucket.error = error
     }
+    if (!this.#options.transport.isRejection(error)) this.#noteOutage(bucket, error)
     this.#publish<FleetFailureMessage>('failure', { key, operation, error })
+  }
+
+  #noteOutage(bucket: Bucket, error: unknown): void {
+    const { now, hasTestClock, grants } = this.#options
+    bucket.failedAt = now()
+    this.#outage ??= { since: hasTestClock ? now() : Date.now(), failures: 0, error, grants }
+    this.#outage.failures++
+    this.#outage.error = error
+  }
+
+  /**
+   * A bucket whose requests wait fails again within the longest pause and the time of a call. If it
+   * did not, it has no more requests, and does not count.
+   */
+  #hasFailingBucket(): boolean {
+    const { now, timeoutMs } = this.#options
+    const since = now() - MAX_RETRY_MS - 2 * timeoutMs
+    return [...this.#buckets.values()].some(({ failures, failedAt }) => failures > 0 && failedAt > since)
   }
 
   #publish<T extends { readonly pacer: ReportingPacer; readonly at: number }>(
@@ -306,7 +339,14 @@ export class PaceCalls {
     const name = bucketName(key)
     let bucket = this.#buckets.get(name)
     if (bucket === undefined) {
-      const idle = { epoch: undefined, error: undefined, unsent: [], resending: undefined, timer: undefined }
+      const idle = {
+        failedAt: 0,
+        epoch: undefined,
+        error: undefined,
+        unsent: [],
+        resending: undefined,
+        timer: undefined,
+      }
       bucket = { name, failures: 0, calls: 0, callsAtFailure: 0, retryAt: 0, ...idle }
       this.#buckets.set(name, bucket)
     }

@@ -75,7 +75,10 @@ const isTracing = debuglog('politely').enabled
 
 /** What the HTTP clients, queues and servers of Politely need of a gate, on top of its public methods. */
 export interface GatePort
-  extends Pick<GateContext, 'activity' | 'log' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'> {
+  extends Pick<
+    GateContext,
+    'activity' | 'log' | 'now' | 'openRedirects' | 'pacer' | 'pacing' | 'redirects' | 'robots'
+  > {
   /** The same as the public method, for arguments that are valid. Returns no promise if none is needed. */
   readonly enter: (
     url: string,
@@ -317,7 +320,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** The present size of the gate: its queues, and the requests that wait or are under way. */
   get gauges(): GateGauges {
-    const { now, openPermits, circuits } = this.#context
+    const { now, openPermits, circuits, pacer } = this.#context
     const { yielded } = this.#reserved
     const lanes = this.#busyLanes()
     const at = now()
@@ -328,6 +331,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       oldestPermitMs: openPermits.oldestMs(at),
       openCircuits: circuits.open,
       oldestWaitMs: lanes.reduce((longest, { waitingSince = at }) => Math.max(longest, at - waitingSince), 0),
+      pacerOutageMs: pacer.outage === undefined ? 0 : Math.max(0, at - pacer.outage.since),
       ...(yielded !== undefined && { yielded }),
     }
   }

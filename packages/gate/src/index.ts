@@ -38,6 +38,7 @@ export type {
   LeaseTerms,
   PaceReason,
   Pacer,
+  PacerOutage,
   Reservation,
   Ticket,
   WaitEstimate,

@@ -130,6 +130,17 @@ describe.each<[string, () => Pacer | undefined]>([
     expect(gate.gauges.openCircuits).toBe(0)
     expect(vi.getTimerCount()).toBe(0)
   })
+
+  test('the cooling period replaces the pause after a 503', async () => {
+    const circuit = { ...CIRCUIT, coolMs: 10_000, outcomes: ['server-error'], whenOpen: 'wait' } as const
+    const { ended, visit, advance } = await crawl({ ...options(), circuit, backoff: { firstMs: 20_000, factor: 2 } })
+    const all = pages(1, 7).map((path) => visit(path, () => (path < '/7' ? { status: 503, headers: {} } : OK)))
+    await advance(300_000)
+    await Promise.all(all)
+    // The circuit opens at 60. Each cooling period is twice as long as the one before.
+    const times = ended.map((line) => line.replace(' starts at', ''))
+    expect(times).toEqual(['/1 0', '/2 20', '/3 60', '/4 70', '/5 90', '/6 130', '/7 210'])
+  })
 })
 
 test('requests that rested start before requests that arrived later', async () => {

@@ -20,6 +20,7 @@ test('gauges: the requests that wait and are under way, and the ages of the olde
     oldestPermitMs: 0,
     openCircuits: 0,
     oldestWaitMs: 0,
+    pacerOutageMs: 0,
   })
   const held = [await enter('1', 'a.test'), await enter('1', 'b.test')]
   await advance(2_000)
@@ -32,6 +33,7 @@ test('gauges: the requests that wait and are under way, and the ages of the olde
     oldestPermitMs: 5_000,
     openCircuits: 0,
     oldestWaitMs: 3_000,
+    pacerOutageMs: 0,
   })
   expect(JSON.parse(JSON.stringify(gate.gauges))).toEqual(gate.gauges)
   for (const permit of held) permit.release()
@@ -48,6 +50,7 @@ test('gauges: the requests that wait and are under way, and the ages of the olde
     oldestPermitMs: 0,
     openCircuits: 0,
     oldestWaitMs: 0,
+    pacerOutageMs: 0,
   })
 })
 

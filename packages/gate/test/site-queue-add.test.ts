@@ -95,6 +95,7 @@ describe('a crawl of links', () => {
     const spill = {
       add: async (items: readonly { readonly url: string }[]) => void spilled.push(...items),
       take: async (_: string, most: number) => spilled.splice(0, most),
+      origins: () => [],
     }
     const queue = siteQueue([simulation.site.at('a.test', '/0')], {
       gate: simulation.gate,

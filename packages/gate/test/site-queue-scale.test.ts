@@ -34,6 +34,10 @@ class CountingSpill {
     }
   }
 
+  origins(): string[] {
+    return []
+  }
+
   async take(origin: string, count: number): Promise<string[]> {
     this.calls++
     const site = this.#sites.get(origin) ?? { first: 0, count: 0 }

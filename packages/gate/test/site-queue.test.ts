@@ -98,6 +98,7 @@ function spillOf<I extends { readonly url: string } = { readonly url: string }>(
       calls.take++
       return lists.get(origin)?.splice(0, count) ?? []
     },
+    origins: (): Iterable<string> => lists.keys(),
   }
 }
 
@@ -861,11 +862,84 @@ describe('spill', () => {
 
   test('a spill that has lost its URLs does not hold up the queue', async () => {
     const simulation = await simulate({ 'a.test': '' })
-    const spill = { add: () => undefined, take: () => [] }
+    const spill = {
+      add: () => undefined,
+      take: () => [],
+      origins: async () => [simulation.site.at('a.test').slice(0, -1)],
+    }
     const { sent, ended } = crawl(simulation, pages(simulation, 'a', 40), { maxHeld: 10, spill })
     await simulation.advance(100_000)
     await ended
     expect(sent.length).toBeGreaterThan(0)
+  })
+
+  test('URLs that an earlier queue has left are yielded, before those of the source', async () => {
+    const simulation = await simulate({ 'a.test': '', 'b.test': '' })
+    const spill = spillOf()
+    const earlier = [...pages(simulation, 'a', 60), ...pages(simulation, 'b', 20)]
+    const first = siteQueue(earlier, { gate: simulation.gate, maxHeld: 10, spill })
+    void first.next()
+    await simulation.advance(100)
+    const left = [...spill.lists.values()].flat().map(({ url }) => nameOf(url)) // as if the process were killed now
+    expect(left.length).toBeGreaterThan(60)
+    await first.return?.()
+    const { sent, ended } = crawl(simulation, pages(simulation, 'a', 20, 101), { maxHeld: 10, spill })
+    await simulation.advance(200_000)
+    await ended
+    const names = sent.map(([name]) => name)
+    expect(names.slice(0, left.length).sort()).toEqual(left.sort())
+    expect(names.slice(left.length)).toEqual(pages(simulation, 'a', 20, 101).map(nameOf))
+    expect([...spill.lists.values()].flat()).toEqual([])
+  })
+
+  test('URLs that an earlier queue has left count as seen', async () => {
+    const simulation = await simulate({ 'a.test': '' })
+    const [one = '', two = ''] = pages(simulation, 'a', 2)
+    const spill = spillOf()
+    await spill.add([{ url: one }])
+    const queue = siteQueue({ gate: simulation.gate, spill })
+    const yielded: string[] = []
+    const ended = (async () => {
+      for await (using item of queue) {
+        yielded.push(nameOf(item.url))
+        queue.add([{ url: one }, { url: two }])
+      }
+    })()
+    await simulation.advance(10_000)
+    await ended
+    expect(yielded).toEqual(['a/1', 'a/2'])
+  })
+
+  test('without origins, the first spilled URLs lead to one warning', async () => {
+    const warn = vi.fn()
+    const emitted = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    const simulation = await simulate({ 'a.test': '' }, { logger: { warn } })
+    const { add, take } = spillOf()
+    for (const urls of [9, 40, 40]) {
+      const { ended } = crawl(simulation, pages(simulation, 'a', urls), { maxHeld: 10, spill: { add, take } })
+      await simulation.advance(100_000)
+      await ended
+      expect(warn).toHaveBeenCalledTimes(urls === 9 ? 0 : 1)
+    }
+    expect(warn.mock.lastCall?.[0]).toContain('write origins')
+    expect(emitted).toHaveBeenCalledOnce()
+    expect(emitted.mock.lastCall?.[1]).toEqual({ type: 'PolitelyWarning', code: 'POLITELY_SITE_QUEUE_SPILL' })
+  })
+
+  test.each<[string, () => never]>([
+    [
+      'no space left',
+      () => {
+        throw new Error('no space left')
+      },
+    ],
+    ['expected origins', () => [{ origin: 'https://a.test' }] as never],
+  ])('an error of origins is thrown: %s', async (message, origins) => {
+    const simulation = await simulate({ 'a.test': '' })
+    const source = counted(pages(simulation, 'a', 3))
+    const { ended } = crawl(simulation, source, { spill: { ...spillOf(), origins } })
+    await expect(ended).rejects.toThrow(message)
+    expect(source.counts.read).toBe(0)
   })
 })
 
@@ -892,14 +966,21 @@ describe('random crawls', () => {
         await pause()
         return taken
       },
+      async *origins() {
+        await pause()
+        yield* spill.origins()
+      },
     }
     const sources = [() => 0, () => below(hosts.length)]
     const hostOf = sources[below(2)] as () => number
     const urls = Array.from({ length: 1 + below(150) }, (_, n) =>
       simulation.site.at(`${hosts[n < 60 ? hostOf() : below(hosts.length)]}.test`, `/${n}`),
     )
+    const hasSpill = below(3) > 0
+    const earlier = hasSpill ? below(2) * below(urls.length) : 0
+    await spill.add(urls.slice(0, earlier).map((url) => ({ url })))
     async function* source() {
-      for (const url of urls) {
+      for (const url of urls.slice(earlier)) {
         if (below(20) === 0) await pause()
         yield url
       }
@@ -908,7 +989,7 @@ describe('random crawls', () => {
       consumers: 1 + below(6),
       tookMs: below(1_500),
       maxHeld: 1 + below(40),
-      ...(below(3) > 0 && { spill: slowSpill }),
+      ...(hasSpill && { spill: slowSpill }),
       ...(below(2) > 0 && { concurrency: 1 + below(5) }),
     })
     await simulation.advance(1_000_000)
@@ -935,6 +1016,7 @@ describe('options', () => {
     ['maxHeld', [], { maxHeld: 0 }],
     ['maxHeld', [], { maxHeld: Number.POSITIVE_INFINITY }],
     ['spill', [], { spill: { add: () => undefined } }],
+    ['spill', [], { spill: { ...spillOf(), origins: [] } }],
     ['signal', [], { signal: new AbortController() }],
     ['maxHold', [], { maxHold: 5 }],
   ])('rejects an invalid %s: %j %j', async (option, source, options) => {

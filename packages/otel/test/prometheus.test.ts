@@ -74,7 +74,7 @@ describe.skipIf(isMissing('prometheus', prometheus))('Prometheus', () => {
       const { groups } = data as { groups: { rules: { name: string; health: string; lastError?: string }[] }[] }
       return groups.flatMap(({ rules }) => rules.map(({ health, lastError }) => lastError ?? health))
     }
-    await expect.poll(healthOfRules, { timeout: 30_000 }).toEqual(Array(6).fill('ok'))
+    await expect.poll(healthOfRules, { timeout: 30_000 }).toEqual(Array(10).fill('ok'))
 
     crawl.abort()
     await crawling

@@ -5,7 +5,8 @@ import { describeValue } from '@politely/fetcher/internal'
 
 /**
  * Postgres did not reply to a call of `PostgresPacer` within `timeoutMs`. The pacer does what
- * `onFailure` says, and tries again.
+ * `onFailure` says, and tries again. Or a call of `PostgresStore` took more than ten seconds, and the
+ * client continues without the store.
  *
  * Remedy: look at the load of Postgres, at its pool and at the network, or set a larger
  * `timeoutMs`.

@@ -12,6 +12,7 @@ export type {
   FleetPacerCounters as PostgresPacerCounters,
   FleetRecoveredMessage as PostgresRecoveredMessage,
   PaceReason,
+  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,

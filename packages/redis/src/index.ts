@@ -12,6 +12,7 @@ export type {
   FleetPacerCounters as RedisPacerCounters,
   FleetRecoveredMessage as RedisRecoveredMessage,
   PaceReason,
+  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,

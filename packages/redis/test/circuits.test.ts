@@ -327,6 +327,32 @@ describe.skipIf(noRedis())('RedisPacer', () => {
   })
 })
 
+test.skipIf(noRedis())('the cooling period replaces the pause after a 503, as with LocalPacer', async () => {
+  const { url, keyPrefix } = await useRedis()
+  const sites = await startSites()
+  onTestFinished(() => sites.close())
+  const page = 'http://127.0.0.1:PORT/page'
+  sites.respond(page, ...Array(5).fill({ status: 503 }), { status: 200 })
+  const client = await connectIoredis(url)
+  await knowLongAgo({ client, keyPrefix }, [sites.withPort('http://127.0.0.1:PORT')])
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any' })
+  onTestFinished(() => robots.close())
+  const politeFetch = politely(fetch, {
+    robots,
+    pacer: openPacer({ client, keyPrefix }),
+    circuit: { failures: 1, coolMs: 10, whenOpen: 'wait', outcomes: ['server-error'] },
+    backoff: { firstMs: 3_600_000, maxMs: 3_600_000 }, // with such a pause, the test would never end
+    minDelayMs: 1,
+  })
+  onTestFinished(() => politeFetch.close())
+  const statuses: number[] = []
+  while (statuses.at(-1) !== 200) {
+    statuses.push((await politeFetch(sites.withPort(page))).status)
+    if (statuses.length === 1) await expect.poll(() => politeFetch.gate.gauges.openCircuits).toBe(1) // Redis has replied
+  }
+  expect(statuses).toEqual([503, 503, 503, 503, 503, 200])
+})
+
 describe.skipIf(noRedis())('a fleet of four gates', () => {
   test('sends one request to a dead site in each cooling period, and all find it again by the first that succeeds', {
     tags: 'full',

@@ -138,6 +138,40 @@ test('calls that fail together count as one failure, and the next attempt comes 
   expect(calls).toBe(11)
 })
 
+test('an outage lasts until a call succeeds and the other buckets work, or have no requests', async () => {
+  let isAway = (_: string) => false
+  const slot = ['slot', '1', '0', '1', '40', 'own-delay', '0']
+  const wait = ['done', '1', '0']
+  const client = {
+    callBuffer: async (_command: string, args: readonly string[]) => {
+      const [, , paceKey = '', , request = ''] = args
+      await new Promise((turn) => setImmediate(turn))
+      if (isAway(paceKey)) throw new Error('away')
+      return JSON.parse(request).op === 'reserve' ? slot : wait
+    },
+  }
+  const clock = startClock()
+  const pacer = openPacer({ client, now: clock.now, timeoutMs: 1_000 })
+  await pacer.probe()
+  expect(pacer.outage).toBe(undefined)
+  const since = clock.now()
+  isAway = () => true
+  await Promise.all([pacer.reserve('k', limits), pacer.reserve('other', limits), pacer.probe()])
+  clock.advance(250)
+  await pacer.reserve('k', limits)
+  expect(pacer.outage).toEqual({ since, failures: 4, error: new Error('away'), grants: false })
+  isAway = (key) => key.includes('pace:other')
+  clock.advance(500)
+  await Promise.all([pacer.reserve('k', limits), pacer.reserve('other', limits), pacer.probe()])
+  expect(pacer.outage).toMatchObject({ since, failures: 5 })
+  clock.advance(5_000)
+  await pacer.probe()
+  expect(pacer.outage).toMatchObject({ since })
+  clock.advance(5_000) // requests of this bucket would have tried again
+  await pacer.probe()
+  expect(pacer.outage).toBe(undefined)
+})
+
 describe.skipIf(noRedisServer())('when Redis fails', { tags: 'full' }, () => {
   test('a worker waits or paces locally, as the page says, and continues when Redis is back', {
     tags: 'page',

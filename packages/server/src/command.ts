@@ -2,7 +2,8 @@
 // is answered at once.
 import { parseArgs } from 'node:util'
 import { isPolitelyError } from '@politely/core'
-import { describeValue } from '@politely/core/engine'
+import { describeValue, withoutCredentials } from '@politely/core/engine'
+import type { BackendSettings } from './backends.ts'
 import { count, milliseconds, readFile, UsageError } from './command-line.ts'
 import type { ServeSettings } from './serve.ts'
 
@@ -26,11 +27,12 @@ const HELP = `Grants permits to crawlers in any language: when each of them may 
   --max-delay <seconds>     the longest crawl-delay that counts (default: no limit)
   --max-per-site <number>   how many requests to one site may be under way (default: 1)
   --max-requests <number>   how many requests may be under way in all (default: 10000)
-  --store <file>            an SQLite file that keeps robots.txt between runs; needs @politely/sqlite
   --pacer <name>            local, or redis or postgres: several servers share one pace; needs @politely/redis and
                             ioredis, or @politely/postgres and pg
-  --redis <url>             the Redis of --pacer redis (default: redis://127.0.0.1:6379)
-  --postgres <url>          the database of --pacer postgres, with the schema that migrate has made
+  --store <name>            where robots.txt is kept: redis or postgres, shared by several servers; none; or an SQLite
+                            file, which needs @politely/sqlite (default: where --pacer keeps the pace)
+  --redis <url>             the Redis of --pacer and --store (default: redis://127.0.0.1:6379)
+  --postgres <url>          the database of --pacer and --store, with the schema that migrate has made
   --fetch                   POST /v1/fetch requests pages through the server
   --help                    print this text
 
@@ -127,7 +129,7 @@ function settingsOf(values: Values): ServeSettings {
   const userAgent = values['user-agent']
   if (userAgent === undefined)
     throw new UsageError('--user-agent is missing; write one such as "YourBot/1.0 (+https://your.site/bot)"')
-  const { store, tokens, key: keys, fetch } = values
+  const { tokens, key: keys, fetch } = values
   const maxLeaseMs = milliseconds('--max-lease', values['max-lease'])
   const maxRequests = count('--max-requests', values['max-requests']) ?? 10_000
   return {
@@ -140,8 +142,7 @@ function settingsOf(values: Values): ServeSettings {
       maxConcurrent: maxRequests,
     },
     server: { allowPrivate: values['allow-private'], hostNames: values['host-name'], fetch, maxLeaseMs },
-    store,
-    pacer: pacerOf(values),
+    backends: backendsOf(values),
     address: addressOf(values),
     tokens: tokens === undefined ? undefined : { file: tokens, text: readFile('--tokens', tokens) },
     keys,
@@ -164,14 +165,25 @@ function addressOf(values: Values): ServeSettings['address'] {
   return { port: count('--port', port, 0) ?? DEFAULT_PORT, host, tls, behindTls }
 }
 
-function pacerOf({ pacer = 'local', redis, postgres }: Values): ServeSettings['pacer'] {
-  if (redis !== undefined && pacer !== 'redis') throw new UsageError('--redis needs --pacer redis')
-  if (postgres !== undefined && pacer !== 'postgres') throw new UsageError('--postgres needs --pacer postgres')
-  if (pacer === 'local') return { name: 'local' }
-  if (pacer === 'redis') return { name: 'redis', url: redis ?? DEFAULT_REDIS }
-  if (pacer !== 'postgres')
+function backendsOf({ pacer = 'local', store, redis, postgres }: Values): BackendSettings {
+  if (pacer !== 'local' && pacer !== 'redis' && pacer !== 'postgres')
     throw new UsageError(`--pacer: ${describeValue(pacer)} is unknown; write local, redis or postgres`)
-  if (postgres === undefined)
+  const kept = storeOf(store ?? (pacer === 'local' ? 'none' : pacer))
+  const uses = (service: string) => pacer === service || kept === service
+  if (redis !== undefined && !uses('redis')) throw new UsageError('--redis needs --pacer redis or --store redis')
+  if (postgres !== undefined && !uses('postgres'))
+    throw new UsageError('--postgres needs --pacer postgres or --store postgres')
+  if (postgres === undefined && uses('postgres'))
     throw new UsageError('--postgres is missing; write the address of the database, such as postgres://localhost/crawl')
-  return { name: 'postgres', url: postgres }
+  return { pacer, store: kept, urls: { redis: redis ?? DEFAULT_REDIS, postgres } }
+}
+
+/** The names of services are reserved: a file with such a name is `./redis`. */
+function storeOf(store: string): BackendSettings['store'] {
+  if (store === 'none' || store === 'redis' || store === 'postgres') return store
+  if (store !== '' && !/^[a-z]+:\/\//i.test(store)) return { file: store }
+  const address = withoutCredentials(store)
+  throw new UsageError(
+    `--store: ${describeValue(address)} is not a file; write redis with --redis, postgres with --postgres, or a file`,
+  )
 }

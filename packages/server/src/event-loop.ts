@@ -1,28 +1,35 @@
-// How late the timers of this process fire.
+// Whether the server is busy: its timers fire late, or its heap is almost full.
+import { getHeapStatistics, type HeapInfo } from 'node:v8'
 
 const SAMPLE_MS = 500
+/** A process that starts, or collects its garbage, may stand still for seconds. Our choice. */
+const MAX_LATE_MS = 5_000
+const MAX_HEAP_PART = 0.9
 
 /**
- * Samples the delay of the event loop twice a second. @fastify/under-pressure would take a second
- * without samples, which a busy machine causes, for an infinite delay.
+ * Takes a sample twice a second. A process that is stopped, or gets no CPU, takes no samples: when it
+ * goes on, one sample is late, and the next ones are good again.
  */
-export class EventLoopDelay implements Disposable {
+export class BusyWatch implements Disposable {
   readonly #timer: NodeJS.Timeout
-  /** The last two samples, in milliseconds. */
-  #samples: readonly [number, number] = [0, 0]
+  /** How many of the latest samples were bad. */
+  #bad = 0
 
-  constructor() {
+  /** @param heap Returns the sizes of the heap, in bytes. */
+  constructor(heap: () => Pick<HeapInfo, 'used_heap_size' | 'heap_size_limit'> = getHeapStatistics) {
     let due = performance.now() + SAMPLE_MS
     this.#timer = setInterval(() => {
       const now = performance.now()
-      this.#samples = [now - due, this.#samples[0]]
+      const { used_heap_size, heap_size_limit } = heap()
+      const isBad = now - due > MAX_LATE_MS || used_heap_size > MAX_HEAP_PART * heap_size_limit
+      this.#bad = isBad ? this.#bad + 1 : 0
       due = now + SAMPLE_MS
     }, SAMPLE_MS).unref()
   }
 
-  /** Whether both of the last two samples were later than this. One of them may be an accident. */
-  exceeds(ms: number): boolean {
-    return Math.min(...this.#samples) > ms
+  /** Whether the last two samples were bad. One of them may be an accident. */
+  get isBusy(): boolean {
+    return this.#bad >= 2
   }
 
   [Symbol.dispose](): void {

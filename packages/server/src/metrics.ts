@@ -7,8 +7,17 @@ import { version } from './version.ts'
 
 export type ServerMetrics = ReturnType<typeof serverMetrics>
 
-/** @param open How many permits are held. @param waiting How many URLs wait. */
-export function serverMetrics(open: () => number, waiting: () => number) {
+/** What the gauges show. */
+interface Gauges {
+  /** How many permits are held. */
+  readonly leases: number
+  /** How many URLs wait. */
+  readonly waiting: number
+  readonly pacerOutageSeconds: number
+  readonly storeOutageSeconds: number
+}
+
+export function serverMetrics(gauges: () => Gauges) {
   const exporter = new PrometheusExporter({ preventServerStart: true })
   const serializer = new PrometheusSerializer('', false)
   const provider = new MeterProvider({ readers: [exporter] })
@@ -20,10 +29,13 @@ export function serverMetrics(open: () => number, waiting: () => number) {
   const permits = counter('politely.server.permits', 'Answers to requests for permits, by state')
   const reports = counter('politely.server.reports', 'Reports of clients, by the class of the status')
   const expires = counter('politely.server.expires', 'Permits whose lease was over before their client ended them')
-  const gauge = (name: string, description: string, value: () => number) =>
-    meter.createObservableGauge(name, { description }).addCallback((result) => result.observe(value()))
-  gauge('politely.server.leases', 'Permits that clients hold', open)
-  gauge('politely.server.waiting', 'URLs that wait for their turn', waiting)
+  const gauge = (name: string, description: string, key: keyof Gauges) =>
+    meter.createObservableGauge(name, { description }).addCallback((result) => result.observe(gauges()[key]))
+  gauge('politely.server.leases', 'Permits that clients hold', 'leases')
+  gauge('politely.server.waiting', 'URLs that wait for their turn', 'waiting')
+  const outage = 'has failed, in seconds; 0 while it works'
+  gauge('politely.server.pacer_outage_seconds', `How long the pacer ${outage}`, 'pacerOutageSeconds')
+  gauge('politely.server.store_outage_seconds', `How long the store ${outage}`, 'storeOutageSeconds')
   expires.add(0) // so that Prometheus has a rate before the first of them
   return {
     answered: (state: string) => permits.add(1, { state }),

@@ -32,6 +32,11 @@ export interface PolitelyServerOptions {
    * Milliseconds; default 10 minutes.
    */
   readonly maxLeaseMs?: number | undefined
+  /**
+   * What the log calls the pacer when it fails, such as `Redis at 10.0.0.5:6379`. Default: the name
+   * of its class.
+   */
+  readonly pacerName?: string | undefined
   /** Where the server writes about faults, such as `console`. Default: nothing is written. */
   readonly logger?: Logger | undefined
 }
@@ -45,6 +50,7 @@ const SERVER_OPTIONS: Readonly<Record<keyof PolitelyServerOptions, true>> = {
   hostNames: true,
   fetch: true,
   maxPauseMs: true,
+  pacerName: true,
   maxLeaseMs: true,
   logger: true,
 }
@@ -74,11 +80,15 @@ const MAX_LEASE_MS = 600_000
 
 /** The options with their defaults. */
 export type CheckedOptions = {
-  readonly [Name in Exclude<keyof PolitelyServerOptions, 'secret' | 'tokens'>]-?: Exclude<
+  readonly [Name in Exclude<keyof PolitelyServerOptions, 'pacerName' | 'secret' | 'tokens'>]-?: Exclude<
     PolitelyServerOptions[Name],
     undefined
   >
-} & { readonly secrets: readonly Uint8Array[] | undefined; readonly tokens: string | undefined }
+} & {
+  readonly pacerName: string | undefined
+  readonly secrets: readonly Uint8Array[] | undefined
+  readonly tokens: string | undefined
+}
 
 /** @throws {OptionError} for an invalid or unknown option. */
 export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
@@ -92,6 +102,7 @@ export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
     hostNames = [],
     fetch = false,
     maxPauseMs = HOUR_MS,
+    pacerName,
     maxLeaseMs = MAX_LEASE_MS,
     logger = {},
   } = options
@@ -107,10 +118,12 @@ export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
       'hostNames',
       `${describeValue(hostNames)} is not a list of names; write ['politely.internal']`,
     )
+  if (pacerName !== undefined && typeof pacerName !== 'string')
+    throw new OptionError('pacerName', `${describeValue(pacerName)} is not a name; write 'Redis at 10.0.0.5:6379'`)
   number('maxPauseMs', maxPauseMs, { min: 0, max: 24 * HOUR_MS })
   number('maxLeaseMs', maxLeaseMs, { min: 1_000, max: 24 * HOUR_MS })
   withMethods('logger', logger, [], 'an object with info or warn, such as console')
-  return { gate, tokens, secrets, allowPrivate, hostNames, fetch, maxPauseMs, maxLeaseMs, logger }
+  return { gate, tokens, secrets, allowPrivate, hostNames, fetch, maxPauseMs, maxLeaseMs, pacerName, logger }
 }
 
 const isSecret = (secret: unknown) => secret instanceof Uint8Array && secret.length >= MIN_SECRET_BYTES

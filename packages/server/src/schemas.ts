@@ -2,6 +2,14 @@
 // for the types.
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
+/**
+ * The version of the API, which the clients in examples/clients have too. The first number is the
+ * number in the paths, and the second number grows with each new field.
+ */
+export const API_VERSION = '1.1.0'
+/** The header of every answer with the version of the API. */
+export const API_VERSION_HEADER = 'politely-api'
+
 export const MAX_URL_LENGTH = 8_192
 const MAX_BATCH = 500
 const MAX_HOLD_MS = 20_000
@@ -61,8 +69,20 @@ export const PermitsBody = Strict({
 
 const WaitMs = Type.Integer({ minimum: 0, description: 'When to ask again. Milliseconds from now.' })
 
+const Message = Type.String({
+  description: 'What the result means, in a sentence for people and logs. Its words may change.',
+})
+const Because = (description: string) =>
+  Type.String({ description: `${description} Later versions may have further values.` })
+const Ticket = Type.Optional(
+  Type.String({
+    description:
+      'The place of the URL in the order of arrival. Send it with the next call. Absent while the URL has no place, as with robots-txt or server-busy: then send the ticket that it had before, if there is one.',
+  }),
+)
+
 const Result = <P extends TProperties>(state: string, more: P) =>
-  Type.Object({ id: Type.Optional(Id), state: Type.Literal(state), ...more })
+  Type.Object({ id: Type.Optional(Id), state: Type.Literal(state), message: Message, ...more })
 
 export const PermitsAnswer = Type.Object({
   held_ms: Type.Integer({ minimum: 0, description: 'How long the call waited before the grants. Milliseconds.' }),
@@ -77,15 +97,19 @@ export const PermitsAnswer = Type.Object({
       }),
       Result('wait', {
         wait_ms: WaitMs,
-        because: Type.String(),
-        ticket: Type.Optional(Type.String({ description: 'The place of the URL. Send it with the next call.' })),
+        because: Because('What the URL waits for: crawl-delay, robots-txt, queue, server-busy …'),
+        ticket: Ticket,
       }),
       Result('refused', {
-        because: Type.String(),
+        because: Because('The reason of the verdict, budget or circuit.'),
         verdict: Verdict,
         retry_at: Type.Optional(Type.String({ format: 'date-time' })),
       }),
-      Result('full', { wait_ms: WaitMs, because: Type.String(), ticket: Type.Optional(Type.String()) }),
+      Result('full', {
+        wait_ms: WaitMs,
+        because: Because('The quota: permits, rate, share, waiting or bytes.'),
+        ticket: Ticket,
+      }),
       Result('unknown', { because: Type.Literal('ticket') }),
     ]),
   ),
@@ -127,8 +151,9 @@ export const ReportsBody = Strict({ reports: Batch(Report) })
 const Done = Type.Object({
   state: Type.String({
     description:
-      '`done`; `gone`: the lease was over, or the server has restarted; `repeated`: this permit has reported before; `unknown`: not a permit of this tenant.',
+      '`done`: the report counts. `counted`: it counts too, but its lease is over, or is not kept here. `repeated`: this permit has reported before. `gone`: nothing counts. `unknown`: not a permit of this caller.',
   }),
+  message: Message,
 })
 
 export const ReportsAnswer = Type.Object({ results: Type.Array(Done) })

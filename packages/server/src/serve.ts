@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
-import { LocalPacer, type Pacer, PoliteGate, type PoliteGateOptions } from '@politely/gate'
+import { PoliteGate, type PoliteGateOptions } from '@politely/gate'
+import { type BackendSettings, openBackends } from './backends.ts'
 import { readFile, UsageError } from './command-line.ts'
 import type { PolitelyServerOptions, ServerAddress } from './options.ts'
-import { MAX_START_WITHIN_MS } from './schemas.ts'
 import { PolitelyServer } from './server.ts'
 
 /** What the command line says, checked. */
@@ -15,9 +15,7 @@ export interface ServeSettings {
   readonly robots: RobotsClientOptions
   readonly gate: Omit<PoliteGateOptions, 'robots'>
   readonly server: Omit<PolitelyServerOptions, 'gate'>
-  /** The file of the store. */
-  readonly store: string | undefined
-  readonly pacer: { readonly name: 'local' } | { readonly name: 'redis' | 'postgres'; readonly url: string }
+  readonly backends: BackendSettings
   readonly address: ServerAddress
   /** The token file, and what it contains. */
   readonly tokens: { readonly file: string; readonly text: string } | undefined
@@ -33,23 +31,25 @@ const MAX_CACHE_BYTES = 256 * 1024 * 1024
 
 /**
  * Serves permits until SIGTERM or SIGINT.
- * @throws {UsageError} for what only the server can find, such as a port that is in use.
+ * @throws {UsageError} for what only the server can find, such as a port that is in use, or a
+ * database without the schema.
  */
 export async function serve(settings: ServeSettings, log: Log): Promise<void> {
   const { tokens, keys } = settings
   const logger = { warn: log }
-  await using store = settings.store === undefined ? undefined : await openStore(settings.store)
+  await using backends = await openBackends(settings.backends)
+  const { pacer, pacerName, store } = backends
   await using robots = new RobotsClient({ ...settings.robots, maxCacheBytes: MAX_CACHE_BYTES, store, logger })
-  await using pacing = await openPacer(settings.pacer, log)
+  const hasContact = await backends.answer()
   await using gate = new PoliteGate({
     ...settings.gate,
     robots,
-    pacer: pacing.pacer,
+    pacer,
     releaseWarningMs: Number.POSITIVE_INFINITY, // leases do this
     rateLimitHeaders: true, // of reports
   })
   const secret = keys?.map((path, n) => secretOf(path, n === 0, log))
-  await using server = new PolitelyServer({ ...settings.server, gate, tokens: tokens?.text, secret, logger })
+  await using server = new PolitelyServer({ ...settings.server, gate, tokens: tokens?.text, secret, pacerName, logger })
   const where = await listen(server, settings.address)
   const withoutTokens = tokens === undefined ? '; programs of this machine need no token' : ''
   log(`listens at ${where} for ${robots.productTokens.join(', ')}${withoutTokens}`)
@@ -63,7 +63,12 @@ export async function serve(settings: ServeSettings, log: Log): Promise<void> {
     }
   }
   process.on('SIGHUP', reload)
-  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  const stopping = new AbortController()
+  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  // Once the backend is there, it may turn out that its password is wrong.
+  if (!hasContact) await Promise.race([stopped, backends.contact(stopping.signal)])
+  await stopped
+  stopping.abort()
   log('stops: no permit is granted any more')
   await server.drain()
   process.off('SIGHUP', reload)
@@ -88,55 +93,6 @@ async function listen(server: PolitelyServer, address: ServerAddress): Promise<s
     if (!/^E[A-Z]+$/.test(`${code}`)) throw error
     const what = 'socket' in address ? `--socket ${address.socket}` : `--port ${address.port}`
     throw new UsageError(`${what}: ${message}; another program may use it, so choose another one`)
-  }
-}
-
-async function openStore(path: string) {
-  const { SqliteStore } = await optional('--store', '@politely/sqlite', () => import('@politely/sqlite'))
-  return new SqliteStore({ path })
-}
-
-type OpenPacer = AsyncDisposable & { readonly pacer: Pacer }
-
-const opened = (pacer: Pacer & { close?(): void }, end: () => unknown): OpenPacer => ({
-  pacer,
-  [Symbol.asyncDispose]: async () => {
-    pacer.close?.()
-    await end()
-  },
-})
-
-async function openPacer(pacer: ServeSettings['pacer'], log: Log): Promise<OpenPacer> {
-  if (pacer.name === 'redis') return await openRedisPacer(pacer.url, log)
-  if (pacer.name === 'postgres') return await openPostgresPacer(pacer.url, log)
-  // A server before this one may have granted slots until just now, and their requests may be sent
-  // a moment later.
-  return opened(new LocalPacer(undefined, performance.now() + MAX_START_WITHIN_MS), () => undefined)
-}
-
-async function openRedisPacer(url: string, log: Log): Promise<OpenPacer> {
-  const { RedisPacer } = await optional('--pacer redis', '@politely/redis', () => import('@politely/redis'))
-  const { Redis } = await optional('--pacer redis', 'ioredis', () => import('ioredis'))
-  const client = new Redis(url)
-  client.on('error', (error: Error) => log(`Redis: ${error.message}`))
-  return opened(new RedisPacer({ client }), () => client.disconnect())
-}
-
-async function openPostgresPacer(connectionString: string, log: Log): Promise<OpenPacer> {
-  const { PostgresPacer } = await optional('--pacer postgres', '@politely/postgres', () => import('@politely/postgres'))
-  const { Pool } = await optional('--pacer postgres', 'pg', () => import('pg'))
-  const pool = new Pool({ connectionString, max: 2 })
-  pool.on('error', (error) => log(`Postgres: ${error.message}`))
-  return opened(new PostgresPacer({ client: pool }), () => pool.end())
-}
-
-async function optional<M>(flag: string, name: string, load: () => Promise<M>): Promise<M> {
-  try {
-    return await load()
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw error
-    throw new UsageError(`${flag} needs the package ${name}; write npm install ${name}`)
   }
 }
 

@@ -1,5 +1,6 @@
 // What the routes of one server share.
 import type { PoliteGate } from '@politely/gate'
+import type { Health } from './health.ts'
 import type { ServerMetrics } from './metrics.ts'
 import type { PermitDesk } from './permits/desk.ts'
 import type { Tenant } from './tenants.ts'
@@ -10,6 +11,7 @@ export interface ServerContext {
   /** The longest pause that a client may report. Milliseconds. */
   readonly maxPauseMs: number
   readonly metrics: ServerMetrics
+  readonly health: Health
 }
 
 declare module 'fastify' {

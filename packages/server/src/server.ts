@@ -7,17 +7,17 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { lstatSync, rmSync } from 'node:fs'
 import { connect, isIP } from 'node:net'
-import { getHeapStatistics } from 'node:v8'
 import bearerAuth from '@fastify/bearer-auth'
 import swagger from '@fastify/swagger'
-import underPressure from '@fastify/under-pressure'
 import { OptionError } from '@politely/core'
 import { assertOptions, integer } from '@politely/fetcher/internal'
 import { gatePort } from '@politely/gate/internal'
 import fastify, { type FastifyInstance } from 'fastify'
-import { EventLoopDelay } from './event-loop.ts'
+import { BusyWatch } from './event-loop.ts'
+import { Health } from './health.ts'
 import { assertProgram } from './http/access.ts'
-import { Fault, handleError, sendProblem } from './http/problem.ts'
+import { readJsonBodies } from './http/json-body.ts'
+import { Fault, handleError, handleNotFound } from './http/problem.ts'
 import { fetchRoute } from './http/routes-fetch.ts'
 import { healthRoutes, operationRoutes } from './http/routes-operation.ts'
 import { permitRoutes } from './http/routes-permits.ts'
@@ -31,17 +31,17 @@ import {
   type TcpOptions,
 } from './options.ts'
 import { PermitDesk } from './permits/desk.ts'
+import { API_VERSION, API_VERSION_HEADER } from './schemas.ts'
 import type { ServerContext } from './server-context.ts'
 import { DEFAULT_QUOTAS, Tenant, Tenants } from './tenants.ts'
-import { version } from './version.ts'
 
 /** 500 URLs of the longest kind. */
 const MAX_BODY_BYTES = 5_000_000
-/** A process that starts, or collects its garbage, may stand still for seconds. Our choice. */
-const MAX_EVENT_LOOP_DELAY_MS = 5_000
 /** How long `drain` waits for permits. */
 const DRAIN_MS = 25_000
 const DRAIN_STEP_MS = 50
+/** How long `close` waits for answers that are being written. */
+const CLOSE_MS = 2_000
 /** For callers that need no token. */
 const LOCAL = 'local'
 
@@ -71,7 +71,9 @@ export class PolitelyServer implements AsyncDisposable {
   readonly #tenants: Tenants
   readonly #local: Tenant
   readonly #apps: FastifyInstance[] = []
-  readonly #eventLoop = new EventLoopDelay()
+  readonly #busy = new BusyWatch()
+  /** How many calls have no answer yet, or only a part of it. */
+  #calls = 0
 
   /**
    * @throws {OptionError} for an invalid or unknown option.
@@ -79,15 +81,17 @@ export class PolitelyServer implements AsyncDisposable {
    */
   constructor(options: PolitelyServerOptions) {
     this.#options = checkedOptions(options)
-    const { gate, tokens, secrets = [randomBytes(32)], maxPauseMs, maxLeaseMs, logger } = this.#options
+    const { gate, tokens, secrets = [randomBytes(32)], maxPauseMs, maxLeaseMs, pacerName, logger } = this.#options
     const { now } = gatePort(gate)
     this.#tenants = new Tenants(now)
     this.#local = new Tenant(LOCAL, DEFAULT_QUOTAS, now)
     if (tokens !== undefined) this.#tenants.load(tokens)
-    const metrics = serverMetrics(
-      () => desk.leases.open,
-      () => desk.waiting,
-    )
+    const metrics = serverMetrics(() => ({
+      leases: desk.leases.open,
+      waiting: desk.waiting,
+      pacerOutageSeconds: health.pacerOutageSeconds,
+      storeOutageSeconds: health.storeOutageSeconds,
+    }))
     const desk = new PermitDesk({
       gate,
       secrets,
@@ -96,8 +100,10 @@ export class PolitelyServer implements AsyncDisposable {
       onExpire: metrics.expired,
       onError: (error) => logger.warn?.(`a request could not be looked at: ${(error as Error).message}`),
       isShared: () => this.#tenants.size > 1,
+      isBusy: () => this.#busy.isBusy,
     })
-    this.#context = { gate, desk, maxPauseMs, metrics }
+    const health = new Health({ gate, pacerName, logger, waiting: () => desk.waiting })
+    this.#context = { gate, desk, maxPauseMs, metrics, health }
   }
 
   /**
@@ -143,22 +149,18 @@ export class PolitelyServer implements AsyncDisposable {
   async drain(): Promise<void> {
     const { desk } = this.#context
     desk.drain()
-    const until = performance.now() + DRAIN_MS
-    while (desk.leases.open > 0 && performance.now() < until)
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
+    await whileTrue(() => desk.leases.open > 0, DRAIN_MS)
   }
 
-  /** Stops listening, and releases all permits. */
+  /** Stops listening, and releases all permits. Calls that are held are told to wait. */
   async close(): Promise<void> {
     this.#context.desk.close()
-    this.#eventLoop[Symbol.dispose]()
-    await Promise.all(
-      this.#apps.splice(0).map(async (app) => {
-        app.server.close()
-        app.server.closeAllConnections()
-        await app.close()
-      }),
-    )
+    this.#context.health.close()
+    const apps = this.#apps.splice(0)
+    for (const { server } of apps) server.close()
+    await whileTrue(() => this.#calls > 0, CLOSE_MS)
+    this.#busy[Symbol.dispose]()
+    await Promise.all(apps.map((app) => app.close()))
     await this.#context.metrics.close()
   }
 
@@ -192,18 +194,17 @@ export class PolitelyServer implements AsyncDisposable {
       keepAliveTimeout: 72_000,
       forceCloseConnections: true,
       frameworkErrors: handleError(() => undefined),
-      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: true } },
+      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: true, verbose: true } },
     } as object) as FastifyInstance
     this.#apps.push(app)
     app.setSerializerCompiler(() => JSON.stringify)
     app.setErrorHandler(handleError((error) => logger.warn?.(`a call failed: ${error.stack}`)))
-    app.setNotFoundHandler((request, reply) =>
-      sendProblem(
-        reply,
-        'not-found',
-        `${request.method} ${request.url.split('?')[0]} does not exist; see /openapi.json`,
-      ),
-    )
+    app.setNotFoundHandler(handleNotFound(app))
+    app.addHook('onRequest', (_, reply, done) => {
+      reply.header(API_VERSION_HEADER, API_VERSION)
+      done()
+    })
+    readJsonBodies(app, this.#context.desk.turns)
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, (_, body, done) => done(null, body))
     app.decorateRequest('tenant', null as never)
     app.decorateRequest('mayReachPrivate', tcp === undefined || allowPrivate)
@@ -212,8 +213,8 @@ export class PolitelyServer implements AsyncDisposable {
         openapi: '3.1.0',
         info: {
           title: 'Politely',
-          description: 'Permits for polite crawlers.',
-          version,
+          description: `Permits for polite crawlers. Each answer has this version in its header ${API_VERSION_HEADER}.`,
+          version: API_VERSION,
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         servers: [{ url: '/' }],
@@ -222,24 +223,26 @@ export class PolitelyServer implements AsyncDisposable {
       },
     })
     app.addHook('onRequest', async (_, reply) => {
-      if (!this.#eventLoop.exceeds(MAX_EVENT_LOOP_DELAY_MS)) return
-      reply.header('retry-after', '1')
-      throw new Fault('overloaded', 'the event loop of the server is blocked; call again later')
+      this.#calls++
+      reply.raw.once('close', () => this.#calls--)
     })
-    await app.register(underPressure, {
-      maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
-      retryAfter: 1,
-      pressureHandler: () => {
-        throw new Fault('overloaded', 'the heap of the server is almost full; call again later')
-      },
+    app.addHook('onSend', async (_, reply) => {
+      if (this.#context.desk.isDraining) reply.header('connection', 'close')
     })
     await app.register(async (open) => healthRoutes(open, this.#context))
     await app.register(async (guarded) => {
       await this.#guard(guarded, tcp === undefined, names)
       operationRoutes(guarded, this.#context)
       permitRoutes(guarded, this.#context)
-      robotsRoutes(guarded, this.#context)
-      if (fetch) fetchRoute(guarded, this.#context)
+      await guarded.register(async (refusable) => {
+        refusable.addHook('onRequest', async (_, reply) => {
+          if (!this.#busy.isBusy) return
+          reply.header('retry-after', '1')
+          throw new Fault('overloaded', 'the event loop is blocked, or the heap is almost full; call again later')
+        })
+        robotsRoutes(refusable, this.#context)
+        if (fetch) fetchRoute(refusable, this.#context)
+      })
     })
     return app
   }
@@ -268,6 +271,11 @@ export class PolitelyServer implements AsyncDisposable {
       })
     })
   }
+}
+
+async function whileTrue(isTrue: () => boolean, maxMs: number): Promise<void> {
+  const until = performance.now() + maxMs
+  while (isTrue() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
 }
 
 function isLoopback(host: string): boolean {

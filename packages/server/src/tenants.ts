@@ -80,8 +80,6 @@ export class Tenant {
   quotas: Quotas
   /** How many of its URLs wait. */
   waiting = 0
-  /** How many robots.txt are being fetched for it. */
-  fetching = 0
   /** How many of its calls of /v1/check are under way. */
   checking = 0
   #permits = 0

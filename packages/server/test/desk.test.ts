@@ -191,7 +191,7 @@ describe('a held call', () => {
     const held = ask(['/b'], { holdMs: 20_000, signal: gone.signal })
     await advance(1_000)
     gone.abort()
-    expect((await held).map(shown)).toEqual(['wait 1100 crawl-delay'])
+    expect((await held).map(({ state }) => state)).toEqual(['wait'])
   })
 })
 

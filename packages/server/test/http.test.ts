@@ -34,6 +34,7 @@ describe('a client', () => {
     expect(go).toEqual({
       id: 'a',
       state: 'go',
+      message: 'may be requested now, within 100 ms',
       permit: expect.stringMatching(/^p2\./),
       url: `${site.origin}/a`,
       start_within_ms: 100,
@@ -41,9 +42,10 @@ describe('a client', () => {
       user_agent: 'ExampleBot/1.0',
     })
     expect(refused).toMatchObject({ state: 'refused', because: 'rule', verdict: { rule: { line: 2 } } })
+    expect(refused?.message).toBe('disallowed: line 2 of robots.txt says "Disallow: /private" to *')
     const report = { permit: go?.permit, status: 200, sent_after_ms: 3, took_ms: 10 }
-    expect((await call('/v1/renewals', { permits: [go?.permit] })).body).toEqual({ results: [{ state: 'done' }] })
-    expect((await call('/v1/reports', { reports: [report] })).body).toEqual({ results: [{ state: 'done' }] })
+    expect((await call('/v1/renewals', { permits: [go?.permit] })).body).toMatchObject({ results: [{ state: 'done' }] })
+    expect((await call('/v1/reports', { reports: [report] })).body).toMatchObject({ results: [{ state: 'done' }] })
     const { body: metrics } = await call('/metrics')
     expect(metrics).toMatch(/politely_server_permits_total\{state="go".*\} 1\n/)
     expect(metrics).toMatch(/politely_server_reports_total\{status_class="2xx".*\} 1\n/)
@@ -76,14 +78,36 @@ describe('a client', () => {
 
 describe('a fault', () => {
   test.each([
-    ['/v1/permits', { requests: [] }, 400, /body\.requests/],
-    ['/v1/permits', { requests: [{ url: 'x', tickt: 'y' }] }, 400, /must NOT have additional properties/],
-    ['/v1/permits', { requests: Array(501).fill({ url: 'x' }) }, 400, /body\.requests/],
-    ['/v1/permits', { hold_ms: 20_001, requests: [{ url: 'x' }] }, 400, /body\.hold_ms must be <= 20000/],
-    ['/v1/permits', { hold_ms: '1', requests: [{ url: 'x' }] }, 400, /body\.hold_ms must be integer/],
-    ['/v1/reports', { reports: [{ permit: 'p', status: 99 }] }, 400, /status must be >= 100/],
-    ['/v1/robots', undefined, 400, /must have required property 'url'/],
+    ['/v1/permits', { requests: [] }, 400, 'body.requests: a list of 0 items is not a list of 1 to 500 items'],
+    [
+      '/v1/permits',
+      { holdMs: 1, requests: [{ url: 'x' }] },
+      400,
+      'body.holdMs is unknown; did you mean hold_ms? The fields are client, start_within_ms, hold_ms, lease_ms and requests',
+    ],
+    [
+      '/v1/permits',
+      { requests: [{ url: 'x' }, { url: 'x', method: 'y' }] },
+      400,
+      'body.requests[1].method is unknown; the fields are id, url and ticket',
+    ],
+    ['/v1/permits', { requests: Array(501).fill({ url: 'x' }) }, 400, /a list of 501 items is not a list of 1 to 500/],
+    ['/v1/permits', { hold_ms: 20_001, requests: [{ url: 'x' }] }, 400, /hold_ms: 20001 is not an integer from 0 to/],
+    ['/v1/permits', { hold_ms: '1', requests: [{ url: 'x' }] }, 400, /body\.hold_ms: "1" is not an integer from 0 to/],
+    ['/v1/permits', { requests: [{ url: 'x'.repeat(9_000) }] }, 400, /a text of 9000 characters is not a text of at/],
+    ['/v1/permits', { requests: ['x'] }, 400, 'body.requests[0]: "x" is not an object with id, url and ticket'],
+    ['/v1/permits', {}, 400, 'body.requests is missing; expected a list of 1 to 500 items'],
+    ['/v1/reports', { reports: [{ permit: 'p', status: 99 }] }, 400, /\[0\]\.status: 99 is not an integer from 100/],
+    [
+      '/v1/reports',
+      { reports: [{ permit: 'p', outcome: 'ok' }] },
+      400,
+      'body.reports[0].outcome: "ok" is not "failed", "rate-limited" or "not-sent"',
+    ],
+    ['/v1/reports', { reports: [{ permit: 'p', retry_after: -1 }] }, 400, /-1 is not a text .* or a number from 0/],
+    ['/v1/robots', undefined, 400, 'query.url is missing; expected a text of at most 8192 characters'],
     ['/v1/robots?url=file:///etc/passwd', undefined, 400, /not an absolute http/],
+    ['/v1/permits', undefined, 405, /\/v1\/permits has no GET; send POST/],
     ['/v1/nothing', undefined, 404, /does not exist/],
     ['/v1/fetch', { url: 'http://example.com' }, 404, /does not exist/],
   ])('of %s with %j is a problem', async (path, body, status, detail) => {
@@ -91,10 +115,25 @@ describe('a fault', () => {
     const answer = await call(path, body)
     expect(answer).toMatchObject({
       status,
-      body: { status, title: expect.any(String), detail: expect.stringMatching(detail) },
+      body: {
+        status,
+        title: expect.any(String),
+        detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
+      },
     })
     expect(answer.body.type).toMatch(/^urn:politely:problem:[a-z-]+$/)
   })
+})
+
+test('a call with another method is told the methods of its path', async () => {
+  const { origin } = await httpKit()
+  const allowed = async (method: string, path: string) => {
+    const { status, headers } = await fetch(`${origin}${path}`, { method })
+    return [status, headers.get('allow'), headers.get('politely-api')]
+  }
+  expect(await allowed('GET', '/v1/permits?x')).toEqual([405, 'POST', '1.1.0'])
+  expect(await allowed('DELETE', '/v1/robots')).toEqual([405, 'GET, HEAD', '1.1.0'])
+  expect(await allowed('GET', '/v2/permits')).toEqual([404, null, '1.1.0'])
 })
 
 describe('who may call', () => {
@@ -204,10 +243,26 @@ describe('private hosts', () => {
     const { call } = await httpKit({ fetch: true })
     const [result] = await permits(call, { requests: [{ url }] })
     expect(result).toMatchObject({ state: 'refused', because: 'unreachable' })
+    expect(JSON.stringify(result)).not.toMatch(/allowAddresses|network:/)
     const { body: check } = await call(`/v1/explain?url=${encodeURIComponent(url)}`)
     expect(check.verdict.allowed).toBe(false)
     expect((await call('/v1/fetch', { url })).body).toContain('"state":"refused"')
     expect(site.requests).toEqual([])
+  })
+
+  test.each([
+    ['http://127.0.0.1:1/', 'with --allow-address 127.0.0.1, or with --allow-private'],
+    ['http://localhost:1/', 'with --allow-address 127.0.0.1, or with --allow-private'],
+    ['http://198.18.0.1/', 'with --allow-address 198.18.0.0/15, or with --allow-private'],
+  ])('the refusal of %s names flags of the server', async (url, flags) => {
+    const { call } = await httpKit()
+    const [result] = await permits(call, { requests: [{ url }] })
+    expect(result?.message).toContain(`start the server ${flags}`)
+    for (const path of ['robots', 'explain', 'sitemaps', 'usage', 'forecast']) {
+      const { body } = await call(`/v1/${path}?url=${encodeURIComponent(url)}`)
+      expect(JSON.stringify(body), path).toContain(`start the server ${flags}`)
+      expect(JSON.stringify(body), path).not.toContain('allowAddresses')
+    }
   })
 
   test('a name that leads to one is refused', async () => {

@@ -1,4 +1,3 @@
-// A site on loopback, and a server in front of its gate.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
@@ -79,6 +78,7 @@ async function openDesk(site: Site, options: Omit<PoliteGateOptions, 'robots'>):
     onExpire: () => expired.push('expired'),
     onError: (error) => expired.push(String(error)),
     isShared: () => false,
+    isBusy: () => false,
   })
   onTestFinished(() => desk.close())
   const tenant = (name: string, quotas: Partial<Quotas> = {}) => new Tenant(name, { ...DEFAULT_QUOTAS, ...quotas }, now)

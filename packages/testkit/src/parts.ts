@@ -55,11 +55,13 @@ export function findGoWithPq(): Part | undefined {
   return go && GOPATH ? { command: go.command, env: { ...go.env, GO111MODULE: 'off', GOPATH } } : undefined
 }
 
+type PythonModule = 'scrapy' | 'psycopg2' | 'pip' | 'setuptools' | 'wheel'
+
 /**
  * Returns Debian's Python if it has these modules, else the Python that `npm run parts python` has
  * unpacked. Scrapy brings requests.
  */
-export function findPython(...modules: readonly ('scrapy' | 'psycopg2')[]): Part | undefined {
+export function findPython(...modules: readonly PythonModule[]): Part | undefined {
   const ofSystem = '/usr/lib/python3/dist-packages'
   const areIn = (...folders: readonly string[]) =>
     modules.every((module) => folders.some((folder) => existsSync(join(folder, module))))

@@ -2,6 +2,6 @@ module crawl
 
 go 1.19
 
-require politely v0.0.0
+require github.com/politely-crawler/politely/examples/clients/go v1.1.0
 
-replace politely => ../../go
+replace github.com/politely-crawler/politely/examples/clients/go => ../../go

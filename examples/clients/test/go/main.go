@@ -11,7 +11,7 @@ import (
 	"os"
 	"time"
 
-	"politely"
+	politely "github.com/politely-crawler/politely/examples/clients/go"
 )
 
 type telling struct{ http.RoundTripper }

@@ -89,8 +89,8 @@ export class KeyvSetError extends PolitelyError {
 }
 
 /**
- * The store did not respond within two seconds. The client continues without it and does not call
- * it for a while; its event `store-failed` carries this error.
+ * The store did not respond within two seconds, or ten if it has leases. The client continues
+ * without it and does not call it for a while; its event `store-failed` carries this error.
  *
  * Remedy: find what blocks the store, such as a locked database or a slow network.
  */

@@ -37,7 +37,7 @@ export class Entries {
     this.#settings = settings
     this.#telemetry = telemetry
     this.#closing = closing
-    this.#calls = new StoreCalls(telemetry, closing)
+    this.#calls = new StoreCalls(telemetry, closing, settings.store?.lease !== undefined)
     this.#memory = createMemory(settings.maxCacheBytes)
     this.noRules = this.#parseRules('', undefined)
   }
@@ -157,6 +157,10 @@ export class Entries {
       const cached = this.#memory.peek(origin) // may have been evicted since
       if (cached !== undefined) yield cached.entry
     }
+  }
+
+  get storeOutageMs(): number {
+    return this.#calls.outageMs
   }
 
   get count(): number {

@@ -5,7 +5,7 @@ import { LeaseTimeoutError } from '../base/errors.ts'
 import type { Settings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { Lease } from '../store/store.ts'
-import { STORE_TIMEOUT_MS } from '../store/store-calls.ts'
+import { LEASING_STORE_TIMEOUT_MS } from '../store/store-calls.ts'
 import type { Entries } from './entries.ts'
 
 /**
@@ -29,9 +29,9 @@ export class FetchLease {
     this.#origin = origin
     this.#entries = entries
     this.#telemetry = telemetry
-    // The time of an attempt and of the five calls of the store around it: the reply to `lease`,
-    // `get`, `get` and `set` for a redirect, and `set`.
-    this.#leaseMs = timeoutMs + 5 * STORE_TIMEOUT_MS
+    // The time of an attempt and of the five calls of the store around it, of which no more than one
+    // takes long: the reply to `lease`, `get`, `get` and `set` for a redirect, and `set`.
+    this.#leaseMs = timeoutMs + LEASING_STORE_TIMEOUT_MS
     // In this time the leases of two dead holders expire, one after the other. The wait must end: a
     // store that has leases but saves no texts must not make the clients of a fleet fetch one after
     // the other.
@@ -54,7 +54,7 @@ export class FetchLease {
     if (this.#pauseMs === 0) this.#telemetry.count('leaseWaits')
     if (performance.now() >= this.#giveUpAt) {
       const error = new LeaseTimeoutError(2 * this.#leaseMs)
-      this.#telemetry.storeFailed({ operation: 'lease', origin: this.#origin, error })
+      this.#telemetry.storeFailed({ operation: 'lease', origin: this.#origin, error }, true)
       return 'without'
     }
     this.#pauseMs = Math.min(Math.max(2 * this.#pauseMs, MIN_PAUSE_MS), MAX_PAUSE_MS)

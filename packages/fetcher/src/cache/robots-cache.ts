@@ -80,9 +80,9 @@ export class RobotsCache {
   }
 
   get gauges(): Gauges {
-    const { count: origins, bytes: memoryBytes } = this.#entries
+    const { count: origins, bytes: memoryBytes, storeOutageMs } = this.#entries
     const { underWay: flightsUnderWay, waiting: flightsWaiting } = this.#flights
-    return { origins, memoryBytes, flightsUnderWay, flightsWaiting }
+    return { origins, memoryBytes, flightsUnderWay, flightsWaiting, storeOutageMs }
   }
 
   /** The rules of an origin without a copy of robots.txt: they allow everything. */
@@ -166,6 +166,11 @@ export class RobotsCache {
     const entry = remembered ?? (await this.#entries.inStore(origin))
     const source = remembered !== undefined ? 'memory' : entry !== undefined ? 'store' : 'nowhere'
     return { entry, source, flight: this.#flights.phaseOf(origin), via: this.#fetcher.viaOf(origin) }
+  }
+
+  /** Reads the store once, so that an outage begins and ends without checks too. */
+  async probeStore(): Promise<void> {
+    await this.#entries.inStore('https://politely.invalid', 'again')
   }
 
   /** Yields the entries in memory as NDJSON, one line each. */

@@ -138,6 +138,8 @@ export interface ClientPort {
   readonly guard: () => NetworkGuard
   /** The option `sign` of the client. */
   readonly signer: () => RequestSigner | undefined
+  /** Reads the store once, so that `storeOutageMs` is up to date without checks too. */
+  readonly probeStore: () => Promise<void>
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -182,6 +184,7 @@ export class RobotsClient implements ReportingClient {
     storedVerdict: (url) => this.#storedVerdict(url),
     guard: () => this.#settings.guard,
     signer: () => this.#settings.sign,
+    probeStore: () => this.#cache.probeStore(),
   }
 
   static {

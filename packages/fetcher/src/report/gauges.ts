@@ -13,6 +13,8 @@ export interface Gauges {
    * redirects to another site.
    */
   readonly flightsWaiting: number
+  /** How long the store has failed. Milliseconds; 0 while it works. */
+  readonly storeOutageMs: number
 }
 
 /** The gauges of a client, and the meaning of each. */
@@ -22,4 +24,5 @@ export const gaugeMeanings: Readonly<Record<keyof Gauges, string>> = {
   flightsUnderWay: 'fetches of robots.txt and tdmrep.json that are under way',
   flightsWaiting:
     'fetches of robots.txt and tdmrep.json that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of redirects to another site',
+  storeOutageMs: 'how long the store has failed, in milliseconds; 0 while it works',
 }

@@ -65,8 +65,8 @@ export interface TdmrepFetchEvent extends Omit<FetchEvent, 'from' | 'to'> {
 }
 
 /**
- * The event `store-failed`: a call of the store threw or took longer than two seconds, or another
- * client's lease did not end.
+ * The event `store-failed`: a call of the store threw or took too long, or another client's lease
+ * did not end.
  */
 export interface StoreFailure {
   readonly operation: 'get' | 'set' | 'delete' | 'lease' | 'release'
@@ -288,11 +288,19 @@ export class Telemetry {
     this.#log('warn', line)
   }
 
-  storeFailed(failure: StoreFailure): void {
+  /** @param isFirst Whether the calls before it succeeded. Only this failure is logged. */
+  storeFailed(failure: StoreFailure, isFirst: boolean): void {
     this.count('storeFailures')
     this.#emit('store-failed', failure)
     const { operation, origin, error } = failure
-    this.#log('warn', `the store failed to ${operation} ${origin}: ${textOf(error)}`)
+    const effect = 'until it works again, robots.txt is fetched without it'
+    if (isFirst) this.#log('warn', `the store failed to ${operation} ${origin}: ${textOf(error)}; ${effect}`)
+  }
+
+  /** @param forMs How long it has failed. @param failures So many calls. */
+  storeWorks(forMs: number, failures: number): void {
+    const calls = `${failures} failed ${failures === 1 ? 'call' : 'calls'}`
+    this.#log('warn', `the store works again after ${Math.ceil(forMs / 1_000)} s (${calls})`)
   }
 
   #traceFields(): ClientTrace {

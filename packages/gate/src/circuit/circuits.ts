@@ -6,7 +6,7 @@
 // keeper, that record is what its last reply said. The requests of an open circuit rest in a
 // `RestingLine`.
 import type { Access, PageOutcomeReason } from '@politely/core'
-import { circuitReport, closedCircuit, failuresThatAre } from '@politely/core/engine'
+import { circuitAfter, circuitReport, closedCircuit, failuresThatAre } from '@politely/core/engine'
 import type { SiteCircuit } from '../options/circuit.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import { CLOSED, LocalCircuits, type OriginCircuit } from '../pace/local-circuits.ts'
@@ -136,13 +136,14 @@ export class Circuits {
   /**
    * A request has ended.
    * @param failure Undefined after a success.
+   * @returns Whether the circuit is open now, as far as is known before the keeper replies.
    */
   settle(
     { origin }: Pick<CheckedUrl, 'origin'>,
     limits: SiteCircuit,
     failure: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined,
     probe: Ticket | undefined,
-  ): void {
+  ): boolean {
     if (failure?.kind !== 'connection') this.#network.works()
     if (failure === undefined) {
       if (probe !== undefined || !this.isClear(origin)) this.#tell(origin, limits, { ...SUCCESS, probe })
@@ -150,8 +151,22 @@ export class Circuits {
       this.giveBack(origin, limits, probe)
     else {
       const { kind, because, retryAfterMs } = failure
-      this.#tell(origin, limits, { kind: 'failure', failure: { kind, because }, retryAfterMs, probe })
+      const result = { kind: 'failure', failure: { kind, because }, retryAfterMs, probe } as const
+      if (this.#tell(origin, limits, result)) return this.#opensAfterFailure(origin, limits, probe)
     }
+    return this.reportOf(origin).state === 'open'
+  }
+
+  /**
+   * Whether the circuit is open after a failure, while the reply of the keeper is due. Failures of
+   * other processes since its last reply are not known yet.
+   */
+  #opensAfterFailure(origin: string, limits: SiteCircuit, probe: Ticket | undefined): boolean {
+    const now = this.#context.now()
+    const known = this.#circuits.all.get(origin) ?? closedCircuit
+    const { lastProbe } = known // the tickets of the keeper may be anything
+    const result = { kind: 'failure', probe: probe === undefined ? undefined : lastProbe } as const
+    return circuitReport(circuitAfter(known, limits, result, now), now).state === 'open'
   }
 
   /** A probe was not sent, or its result is not known. */
@@ -187,18 +202,22 @@ export class Circuits {
     for (const line of this.#resting.values()) line.rejectAll(() => error)
   }
 
-  #tell(origin: string, limits: SiteCircuit, result: CircuitResult): void {
+  /** Returns whether the keeper replies later. */
+  #tell(origin: string, limits: SiteCircuit, result: CircuitResult): boolean {
     const { failed } = this.#context
     try {
       const report = this.#keeper.settle(origin, limits, result)
-      if (isPromise(report))
+      if (isPromise(report)) {
         Promise.resolve(report)
           .then((found) => this.#note(origin, limits, checkedReport('settle', found)))
           .catch((error: unknown) => failed(origin, error))
-      else this.#note(origin, limits, checkedReport('settle', report))
+        return true
+      }
+      this.#note(origin, limits, checkedReport('settle', report))
     } catch (error) {
       failed(origin, error)
     }
+    return false
   }
 
   /** Notes what the caller's pacer says about a circuit. */

@@ -11,7 +11,7 @@ import {
 } from '@politely/core/engine'
 import { messageOf } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
-import type { LeaseTerms, PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
+import type { LeaseTerms, PaceReason, Pacer, PacerOutage, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
 import { PacerError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
@@ -44,7 +44,7 @@ const QUIET_MS = 10_000
 /** The methods whose replies requests wait for. */
 type Asked = 'reserve' | 'estimate'
 
-interface Failing {
+interface Failing extends PacerOutage {
   readonly call: Asked
   readonly key: string
   /** By the gate's clock. */
@@ -64,6 +64,8 @@ export class CheckedPacer {
   #failing: Failing | undefined
   /** The calls of `report` and `pause` that the pacer has not replied to. */
   readonly #untold = new Set<Promise<void>>()
+  /** Whether another object tells of the outages of the pacer, so that this one doesn't. */
+  isWatched = false
   /** Whether the log says that a call failed that no waiting request depends on. */
   #hasLoggedLoss = false
 
@@ -73,6 +75,22 @@ export class CheckedPacer {
     this.#isOwn = isOwn
     this.#source = source
     this.#log = log
+  }
+
+  /** The outage of the pacer, as it says itself, or as its replies say. */
+  get outage(): PacerOutage | undefined {
+    return 'outage' in this.#pacer ? this.#pacer.outage : this.#failing
+  }
+
+  /** Calls the pacer without a request. Undefined if it can't be called so. */
+  get probe(): (() => Promise<void>) | undefined {
+    return this.#pacer.probe?.bind(this.#pacer)
+  }
+
+  /** The class of the pacer, such as RedisPacer. */
+  get name(): string {
+    const { name = '' } = this.#pacer.constructor ?? {}
+    return name === '' || name === 'Object' ? 'the pacer' : name
   }
 
   /**
@@ -206,37 +224,33 @@ export class CheckedPacer {
   }
 
   #fails(call: Asked, key: string, error: unknown, effect: string): void {
-    const isLogged = this.#failing?.isLogged ?? false
-    this.#failing = { call, key, at: this.#source.now(), isLogged: isLogged || error !== undefined }
-    this.#tell(error, effect, !isLogged)
+    const at = this.#source.now()
+    const { isLogged = false, since = at, failures = 0 } = this.#failing ?? {}
+    const seen = { call, key, at, since, failures: failures + 1, error, grants: false }
+    this.#failing = { ...seen, isLogged: isLogged || error !== undefined }
+    if (!this.isWatched) this.#tell(error, effect, !isLogged)
   }
 
   #works(call: Asked, key: string, failing: Failing): void {
     const isQuiet = this.#source.now() - failing.at > QUIET_MS
     if (!isQuiet && (call !== failing.call || key !== failing.key)) return
     this.#failing = undefined
-    if (failing.isLogged) this.#log.warn(`${this.#name} works again`)
+    if (failing.isLogged && !this.isWatched) this.#log.warn(`${this.name} works again`)
   }
 
   /** Warns of a failure: in the log, and once for each pacer of the process. */
   #tell(error: unknown, effect: string, logs: boolean): void {
     const cause = error === undefined ? "it replies 'pacer-failure'" : textWithoutCredentials(messageOf(error))
-    if (logs && error !== undefined) this.#log.warn(`${this.#name} fails: ${cause}; ${effect}`)
+    if (logs && error !== undefined) this.#log.warn(`${this.name} fails: ${cause}; ${effect}`)
     if (warned.has(this.#pacer)) return
     warned.add(this.#pacer)
     const hasServer = error === undefined || this.#pacer.failureOf !== undefined || isOfConnection(error)
     const isAway = hasServer && !(error instanceof PacerError)
     const hint = isAway ? '; check the address of its server, and that it runs' : ''
-    process.emitWarning(escapeControls(`${this.#name} fails: ${cause}; ${effect}${hint}`), {
+    process.emitWarning(escapeControls(`${this.name} fails: ${cause}; ${effect}${hint}`), {
       type: 'PolitelyWarning',
       code: 'POLITELY_PACER',
     })
-  }
-
-  /** The class of the pacer, such as RedisPacer. */
-  get #name(): string {
-    const { name = '' } = this.#pacer.constructor ?? {}
-    return name === '' || name === 'Object' ? 'the pacer' : name
   }
 
   /** @param pending Has the call until the pacer has replied. */

@@ -84,6 +84,8 @@ export class GrantedPermit implements NestablePermit {
   #hasEndedSlots = false
   /** Whether the circuit knows what the request led to. */
   #hasSettled = false
+  /** Whether the circuit was open then. */
+  #isCircuitOpen = false
   /** Undefined without a circuit. */
   readonly #circuit: SiteCircuit | undefined
   /** The ticket of the probe, until its result is known. */
@@ -326,7 +328,7 @@ export class GrantedPermit implements NestablePermit {
     const failure = outcome !== undefined && circuit.outcomes.has(outcome.kind) ? outcome : undefined
     const probe = this.#probe
     this.#probe = undefined
-    this.#context.circuits.settle(this.#check, circuit, failure, probe)
+    this.#isCircuitOpen = this.#context.circuits.settle(this.#check, circuit, failure, probe)
   }
 
   /** The result of a probe is not known: another request may be the probe. */
@@ -334,10 +336,6 @@ export class GrantedPermit implements NestablePermit {
     const probe = this.#probe
     this.#probe = undefined
     if (this.#circuit !== undefined) this.#context.circuits.giveBack(this.#check.origin, this.#circuit, probe)
-  }
-
-  get #isCircuitOpen(): boolean {
-    return this.#circuit !== undefined && this.#context.circuits.reportOf(this.#check.origin).state === 'open'
   }
 
   /** Returns the pause that the headers ask for, if the gate obeys them or can log them. */

@@ -127,6 +127,18 @@ export interface Pacer {
    */
   failureOf?(key: string): unknown
   /**
+   * The outage of the pacer as a whole, from the first call that fails until its server answers for
+   * all keys in use again; undefined while it works. Optional: the gate otherwise counts a pacer
+   * as failing from what `reserve` and `estimate` reply.
+   */
+  readonly outage?: PacerOutage | undefined
+  /**
+   * Makes a call that changes nothing, so that an outage begins and ends without requests too. It
+   * resolves even if the call fails. Optional.
+   * @throws The error of the server, if it rejects the call: another attempt would end in the same way.
+   */
+  probe?(): Promise<void>
+  /**
    * Says whether a request to this origin may start, as far as its circuit says, and makes it the
    * probe if the circuit is half-open. Called before `reserve`. Optional, together with `settle`: a
    * gate whose pacer lacks them keeps the circuits in its process.
@@ -139,6 +151,18 @@ export interface Pacer {
    * a success if it knows of failures. Returns the state of the circuit after it.
    */
   settle?(origin: string, limits: CircuitLimits, result: CircuitResult): CircuitReport | Promise<CircuitReport>
+}
+
+/** An outage of a pacer that goes on. */
+export interface PacerOutage {
+  /** When the first call failed. Milliseconds since 1970. */
+  readonly since: number
+  /** How many calls have failed since then. */
+  readonly failures: number
+  /** What the last of them failed with. */
+  readonly error: unknown
+  /** Whether the pacer grants slots meanwhile (`onFailure: 'local'`). */
+  readonly grants: boolean
 }
 
 /** What a circuit has opened for: the outcome of the last request that failed. */

@@ -14,6 +14,8 @@ export interface GateGauges {
   readonly openCircuits: number
   /** How long the oldest waiting request has waited. Milliseconds; 0 if none waits. */
   readonly oldestWaitMs: number
+  /** How long the pacer has failed, such as a `RedisPacer` without its Redis. Milliseconds; 0 while it works. */
+  readonly pacerOutageMs: number
   /** URLs that site queues have yielded and that are not `done`. Missing if none was ever yielded. */
   readonly yielded?: number
 }
@@ -26,4 +28,5 @@ export const gateGaugeMeanings: Readonly<Record<Exclude<keyof GateGauges, 'yield
   oldestPermitMs: 'the age of the oldest permit that is not released, in milliseconds; 0 if all permits are released',
   openCircuits: 'circuits that are open or half-open, as far as this gate knows (`circuit`)',
   oldestWaitMs: 'how long the oldest waiting request has waited, in milliseconds; 0 if none waits',
+  pacerOutageMs: 'how long the pacer has failed, in milliseconds; 0 while it works',
 }

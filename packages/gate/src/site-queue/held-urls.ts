@@ -5,7 +5,11 @@
 // With a spill, no site may fill the memory: when `maxHeld` is reached, each site keeps its first
 // URLs, and all others are spilled in one call. If that would free less than a tenth, the URLs are of
 // so many sites that the source can wait.
-
+//
+// A queue whose process was killed leaves URLs in its spill. The next queue takes the first ones of
+// each site before it reads the source, and the others as it takes back its own.
+import { OptionError } from '@politely/core'
+import { describeValue } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import { type HeldUrl, heldUrl, type SiteQueueInput, type SiteQueueSpill } from './queue-items.ts'
 import type { QueueSite as Site } from './queue-site.ts'
@@ -26,6 +30,8 @@ export interface HeldUrlsOptions<T extends SiteQueueInput> {
   readonly onReady: (site: Site<T>) => void
   /** Called when nothing is read any more, or a site has gone. */
   readonly onChange: () => void
+  /** Called before URLs are spilled. */
+  readonly onSpill: () => void
 }
 
 export class HeldUrls<T extends SiteQueueInput> {
@@ -96,16 +102,21 @@ export class HeldUrls<T extends SiteQueueInput> {
 
   /** Removes the next URL of a site and returns it. */
   shift(site: Site<T>): HeldUrl<T> | undefined {
+    return this.#change(site, () => site.shift())
+  }
+
+  /** Counts what is held of a site after a change. */
+  #change<R>(site: Site<T>, change: () => R): R {
     const before = site.held
-    const url = site.shift()
+    const result = change()
     this.#held += site.held - before
-    return url
+    return result
   }
 
   /** The work on a URL that `shift` returned is done: the site goes on, or is dropped. */
   goOn(site: Site<T>): void {
     if (site.inMemory > 0) this.#options.onReady(site)
-    else if (site.spilled > 0) void this.#takeBack(site)
+    else if (site.hasSpilled) void this.#takeBack(site)
     else this.#drop(site)
   }
 
@@ -122,8 +133,10 @@ export class HeldUrls<T extends SiteQueueInput> {
   }
 
   async #readAll(): Promise<void> {
-    const { source, maxHeld } = this.#options
+    const { source, maxHeld, spill } = this.#options
     try {
+      if (spill?.origins !== undefined && this.#iterator === undefined) await this.#takeEarlier(await spill.origins())
+      if (this.#isDrained) return
       this.#iterator ??= Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
       for (let count = 1; !this.#isDrained; count++) {
         if (this.#held >= maxHeld && !(await this.#makeRoom())) break
@@ -146,6 +159,23 @@ export class HeldUrls<T extends SiteQueueInput> {
     }
   }
 
+  /** Takes the first URLs of each site that an earlier queue has left in the spill. */
+  async #takeEarlier(given: Iterable<string> | AsyncIterable<string>): Promise<void> {
+    const origins: unknown[] = [] // an open cursor would keep some databases from `take`
+    for await (const origin of given) origins.push(origin)
+    for (const origin of origins) {
+      if (this.#isDrained) return
+      if (typeof origin !== 'string')
+        throw new OptionError(
+          'spill',
+          `its method origins has returned ${describeValue(origin)}; expected origins such as "https://example.com"`,
+        )
+      const site = this.#siteOf(origin)
+      this.#change(site, () => site.addEarlier())
+      if (site.inMemory === 0 && site.state === 'idle' && !site.isTaking) await this.#takeBack(site)
+    }
+  }
+
   #addFromSource(url: HeldUrl<T>): void {
     if (this.#options.seen.isNewInSource(url.item.url)) this.#hold(url)
   }
@@ -161,9 +191,7 @@ export class HeldUrls<T extends SiteQueueInput> {
 
   /** Adds a URL to those in memory: also one that `shift` has returned, and that can't enter yet. */
   keep(site: Site<T>, url: HeldUrl<T>): void {
-    const before = site.held
-    site.add(url)
-    this.#held += site.held - before
+    this.#change(site, () => site.add(url))
     if (site.inMemory * 2 >= this.#options.maxHeld) this.#crowding = site
     if (site.state === 'idle' && !site.isTaking) this.#options.onReady(site)
   }
@@ -184,7 +212,7 @@ export class HeldUrls<T extends SiteQueueInput> {
     this.#resumesAt = maxHeld - least
     const share = Math.min(SHARE, least)
     // The first URLs of a site that has spilled others come before those.
-    const sites = [...this.#sites.values()].filter(({ inMemory, spilled }) => spilled === 0 && inMemory > share)
+    const sites = [...this.#sites.values()].filter(({ inMemory, hasSpilled }) => !hasSpilled && inMemory > share)
     const excess = sites.reduce((sum, { inMemory }) => sum + inMemory - share, 0)
     if (excess >= least)
       for (const site of sites)
@@ -210,6 +238,7 @@ export class HeldUrls<T extends SiteQueueInput> {
     while (this.#adding !== undefined) await this.#adding
     const urls = this.#leaving
     if (urls.length === 0) return
+    this.#options.onSpill()
     this.#leaving = []
     const adding = (async () => {
       try {
@@ -220,7 +249,7 @@ export class HeldUrls<T extends SiteQueueInput> {
         for (const url of urls) {
           const site = this.#siteOf(url.origin)
           site.leaving--
-          this.#unspill(site, 1)
+          this.#change(site, () => site.unspill(1))
           this.keep(site, url)
         }
         await this.#fail(error, false)
@@ -234,30 +263,26 @@ export class HeldUrls<T extends SiteQueueInput> {
   }
 
   async #takeBack(site: Site<T>): Promise<void> {
-    const { spill, maxHeld } = this.#options
+    const { spill, maxHeld, seen } = this.#options
     site.isTaking = true
     const taken: HeldUrl<T>[] = []
-    if (site.spilled === site.leaving) await this.#addToSpill()
+    const { hasEarlier } = site
+    if (!hasEarlier && site.spilled === site.leaving) await this.#addToSpill()
     const inSpill = site.spilled - site.leaving
     try {
-      const count = Math.min(inSpill, SHARE, Math.max(1, maxHeld - this.#held + 1))
+      const count = Math.min(hasEarlier ? SHARE : inSpill, SHARE, Math.max(1, maxHeld - this.#held + 1))
       if (count > 0)
         for (const item of (await spill?.take(site.origin, count)) ?? []) taken.push(heldUrl<T>(item, this.#order++))
-      this.#unspill(site, taken.length === 0 ? inSpill : taken.length)
+      if (hasEarlier) for (const { item } of taken) seen.isNewInSource(item.url)
+      this.#change(site, () => (taken.length === 0 ? site.unspillAll(inSpill) : site.unspill(taken.length)))
     } catch (error) {
-      this.#unspill(site, inSpill)
+      this.#change(site, () => site.unspillAll(inSpill))
       await this.#fail(error, false)
     }
     site.isTaking = false
     for (const url of taken) this.keep(this.#siteOf(url.origin), url)
     if (site.state === 'idle') this.goOn(site)
     this.#options.onChange()
-  }
-
-  #unspill(site: Site<T>, count: number): void {
-    const before = site.held
-    site.unspill(count)
-    this.#held += site.held - before
   }
 
   /** Reads no more. The URLs in memory are yielded first. */

@@ -48,6 +48,12 @@ export interface SiteQueueSpill<T extends SiteQueueInput = string> {
    * added. An empty list says that it has none.
    */
   take(origin: string, count: number): Iterable<T | Queued<T>> | PromiseLike<Iterable<T | Queued<T>>>
+  /**
+   * Returns the origins that have URLs, as `take` gets them. The queue calls it once, before it reads
+   * the source, and takes the URLs that an earlier queue left, for example because its process was
+   * killed. An invalid URL has the origin `''`. Without this method, such URLs are never yielded.
+   */
+  origins?(): Iterable<string> | AsyncIterable<string> | PromiseLike<Iterable<string>>
 }
 
 /** A URL that the queue holds in memory. */

@@ -14,6 +14,8 @@ export class QueueSite<T extends SiteQueueInput> extends OuterLine {
   isTaking = false
   readonly #urls = new Heap<HeldUrl<T>>(byPriority as (a: HeldUrl<T>, b: HeldUrl<T>) => number)
   #spilled = 0
+  /** Whether the spill may have URLs of an earlier queue: an unknown number, before all others. */
+  #hasEarlier = false
   #highestSpilled = Number.NEGATIVE_INFINITY
 
   constructor(origin: string) {
@@ -23,16 +25,27 @@ export class QueueSite<T extends SiteQueueInput> extends OuterLine {
 
   /** How many URLs count as held: all in memory, or the place for the next URL from the spill. */
   get held(): number {
-    return this.#urls.size > 0 ? this.#urls.size : Math.min(1, this.#spilled)
+    return this.#urls.size > 0 ? this.#urls.size : Number(this.hasSpilled)
   }
 
   get inMemory(): number {
     return this.#urls.size
   }
 
-  /** How many URLs were spilled and have not come back. */
+  /**
+   * How many URLs of this queue were spilled and have not come back. An upper bound while the site has
+   * earlier URLs, since those that come back may be of either kind.
+   */
   get spilled(): number {
     return this.#spilled
+  }
+
+  get hasEarlier(): boolean {
+    return this.#hasEarlier
+  }
+
+  get hasSpilled(): boolean {
+    return this.#hasEarlier || this.#spilled > 0
   }
 
   get next(): HeldUrl<T> {
@@ -45,7 +58,7 @@ export class QueueSite<T extends SiteQueueInput> extends OuterLine {
 
   /** Whether a new URL has its turn after URLs that were spilled. */
   isBehindSpill({ priority }: HeldUrl<T>): boolean {
-    return this.#spilled > 0 && priority <= this.#highestSpilled
+    return this.hasSpilled && priority <= this.#highestSpilled
   }
 
   add(url: HeldUrl<T>): void {
@@ -59,8 +72,21 @@ export class QueueSite<T extends SiteQueueInput> extends OuterLine {
     this.#highestSpilled = Math.max(this.#highestSpilled, priority)
   }
 
-  /** Notes that spilled URLs have come back, or are lost. */
+  /** Notes that the spill has URLs of an earlier queue. They are taken to have the priority 0. */
+  addEarlier(): void {
+    this.#hasEarlier = true
+    this.#highestSpilled = Math.max(this.#highestSpilled, 0)
+  }
+
+  /** Notes that the spill has no URLs: these spilled ones have come back, or are lost. */
+  unspillAll(count: number): void {
+    this.#hasEarlier = false
+    this.unspill(count)
+  }
+
+  /** Notes that spilled URLs have come back. */
   unspill(count: number): void {
+    if (this.#hasEarlier) return
     this.#spilled = Math.max(0, this.#spilled - count)
     if (this.#spilled === 0) this.#highestSpilled = Number.NEGATIVE_INFINITY
   }

@@ -183,7 +183,12 @@ function openQueue<T extends SiteQueueInput>(
     gate,
     concurrency,
     maxHeld: integer('maxHeld', maxHeld, { min: 1, example: DEFAULT_MAX_HELD }),
-    spill: withMethods('spill', spill, ['add', 'take'], 'an object with the methods add and take'),
+    spill: withMethods(
+      'spill',
+      spill,
+      spill?.origins === undefined ? ['add', 'take'] : ['add', 'take', 'origins'],
+      'an object with the methods add and take, and origins if the URLs outlive the process',
+    ),
     seen: new SeenUrls(seen ?? (isKept ? new Set() : undefined), seen ? Number.POSITIVE_INFINITY : maxSeen),
     signal: abortSignal(signal ?? undefined),
   })
@@ -260,7 +265,10 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     this.#sites = new OuterQueue(gate, this.#ending.signal, () => this.#advance())
     this.#doneWatch = new DoneWatch(gate, this.#port, concurrency, () => this.#quiet())
     const onReady = (site: Site<T>) => void this.#sites.open(site).catch((error: unknown) => this.#fail(error))
-    this.#urls = new HeldUrls({ source, maxHeld, spill, seen, onReady, onChange: () => this.#advance() })
+    const onSpill = () => {
+      if (spill?.origins === undefined) warnOnce(gate, this.#port, 'POLITELY_SITE_QUEUE_SPILL', LASTING)
+    }
+    this.#urls = new HeldUrls({ source, maxHeld, spill, seen, onReady, onSpill, onChange: () => this.#advance() })
     const abort = () => {
       this.#takeBackAll()
       this.#fail(signal?.reason)
@@ -483,7 +491,11 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
 
   #warnOfStall(): void {
     const origin = this.#options.spill === undefined ? this.#urls.crowdingSite : undefined
-    if (origin !== undefined) warnOfStall(this.#options, this.#port, origin)
+    if (origin === undefined) return
+    const { gate, maxHeld } = this.#options
+    // A consumer waits, although other sites could have URLs.
+    const text = `siteQueue waits for ${escapeControls(origin)}: at least half of the ${maxHeld} URLs that it holds (maxHeld) are of this site, and there is no room to read the URLs that follow, which other sites could answer now; write the option spill, raise maxHeld, or mix the sites in the source`
+    warnOnce(gate, this.#port, 'POLITELY_SITE_QUEUE', text)
   }
 }
 
@@ -518,21 +530,23 @@ function listOf<T extends SiteQueueInput>(urls: T | Iterable<T>): Iterable<T> {
   return urls as Iterable<T>
 }
 
-/** The gates whose log has the line. */
-const warned = new WeakSet<PoliteGate>()
-let hasWarned = false
+const LASTING =
+  'siteQueue puts URLs into a spill without the method origins: if this process ends before they are taken back, no later queue yields them; write origins, which returns the origins that have URLs, or origins: () => [] if the spill ends with the process'
 
-/** Says why a consumer waits, although other sites could have URLs: once for each gate, and once for the process. */
-function warnOfStall(
-  { gate, maxHeld }: { readonly gate: PoliteGate; readonly maxHeld: number },
-  { log }: GatePort,
-  origin: string,
-): void {
-  if (warned.has(gate)) return
-  warned.add(gate)
-  const text = `siteQueue waits for ${escapeControls(origin)}: at least half of the ${maxHeld} URLs that it holds (maxHeld) are of this site, and there is no room to read the URLs that follow, which other sites could answer now; write the option spill, raise maxHeld, or mix the sites in the source`
+type WarningCode = 'POLITELY_SITE_QUEUE' | 'POLITELY_SITE_QUEUE_SPILL'
+
+/** The warnings in the log of each gate. */
+const logged = new WeakMap<PoliteGate, Set<WarningCode>>()
+const emitted = new Set<WarningCode>()
+
+/** Writes each warning once for each gate into its log, and once for the process. */
+function warnOnce(gate: PoliteGate, { log }: GatePort, code: WarningCode, text: string): void {
+  const codes = logged.get(gate) ?? new Set()
+  logged.set(gate, codes)
+  if (codes.has(code)) return
+  codes.add(code)
   log.warn(text)
-  if (hasWarned) return
-  hasWarned = true
-  process.emitWarning(text, { type: 'PolitelyWarning', code: 'POLITELY_SITE_QUEUE' })
+  if (emitted.has(code)) return
+  emitted.add(code)
+  process.emitWarning(text, { type: 'PolitelyWarning', code })
 }

@@ -1,5 +1,5 @@
-// Joins the calls of a PostgresPacer, so that a worker with many keys needs few connections and few
-// round trips.
+// Joins the calls of a PostgresPacer or a PostgresStore, so that a worker with many keys needs few
+// connections and few round trips.
 //
 // At most two statements are under way. Calls of one turn of the event loop are one statement.
 // While two are under way, further calls wait, and then are one statement too. So the more a worker
@@ -69,10 +69,13 @@ export class JoinedCalls {
     this.#options = options
   }
 
-  /** Makes a call. The calls of a key are made one after the other, in their order. */
-  call(key: string, request: object): Promise<unknown> {
+  /**
+   * Makes a call. The calls of a key are made one after the other, in their order.
+   * @param isLarge Whether the call is a statement alone.
+   */
+  call(key: string, request: object, isLarge = false): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const isAlone = this.#lockedKeys.has(key)
+    const isAlone = isLarge || this.#lockedKeys.has(key)
     this.#waiting.push({ key, request, queuedAt: performance.now(), resolve, reject, isAlone, conflicts: 0 })
     this.#startSoon()
     return promise

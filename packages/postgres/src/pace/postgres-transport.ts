@@ -4,11 +4,11 @@ import { BAD_REQUEST, jsonOf, type PostgresClient } from '../client.ts'
 import { PostgresReplyError, PostgresSchemaError, PostgresTimeoutError, schemaErrorOf } from '../errors.ts'
 import { JoinedCalls, type StatementFailure } from './joined-calls.ts'
 
-/**
- * The SQLSTATEs of a lock that was not had in time, of a failed serialization and of a deadlock.
- */
+/** The SQLSTATE of a lock that was not had in time. */
+export const LOCKED = '55P03'
+/** `conflict`: the SQLSTATEs of a failed serialization and of a deadlock. */
 const FAILURES: Readonly<Record<string, StatementFailure>> = {
-  '55P03': 'locked',
+  [LOCKED]: 'locked',
   '40001': 'conflict',
   '40P01': 'conflict',
 }
@@ -71,12 +71,12 @@ function isBadRequest(error: unknown): boolean {
   return state === BAD_REQUEST || /^22...$/.test(state)
 }
 
-function failureOf(error: unknown): StatementFailure {
+export function failureOf(error: unknown): StatementFailure {
   return isBadRequest(error) ? 'request' : (FAILURES[stateOf(error)] ?? 'other')
 }
 
 /** Returns the SQLSTATE of an error, as all drivers have it. Empty if it is not of the server. */
-function stateOf(error: unknown): string {
+export function stateOf(error: unknown): string {
   return `${(error as { readonly code?: unknown } | undefined)?.code ?? ''}`
 }
 

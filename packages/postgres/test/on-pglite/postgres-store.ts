@@ -61,6 +61,30 @@ test('replies are texts, so that type parsers of the client change nothing', asy
   expect(types).toEqual(['string', 'string', 'string', 'string', 'string'])
 })
 
+test('calls of one turn of the event loop are one statement, and a long text is another', async () => {
+  const sizes: number[] = []
+  const query = (text: string, values: unknown[] = []) => {
+    sizes.push(JSON.parse(`${values[0]}`).length)
+    return client.query<Record<string, unknown>>(text, values)
+  }
+  const store = new PostgresStore({ client: { query: query as never }, schema: await empty(client) })
+  const origins = Array.from({ length: 50 }, (_, n) => `https://n${n % 7}${n}.test`)
+  const textOf = (origin: string) => (origin === origins[9] ? 'long'.repeat(100_000) : origin)
+  const keepUntil = Date.now() + 60_000
+  await Promise.all(origins.map((origin) => store.set(origin, textOf(origin), keepUntil)))
+  const leases = await Promise.all([...origins, ...origins].map((origin) => store.lease(origin, 60_000)))
+  expect(leases.map((lease) => lease !== undefined)).toEqual([...Array(50).fill(true), ...Array(50).fill(false)])
+  expect(await Promise.all(origins.map((origin) => store.get(origin)))).toEqual(origins.map(textOf))
+  expect(sizes.toSorted((a, b) => a - b)).toEqual([1, 49, 50, 100])
+})
+
+test('a lease that another session is about to take is held', async () => {
+  const locked = { query: () => Promise.reject(Object.assign(new Error('lock timeout'), { code: '55P03' })) }
+  const store = new PostgresStore({ client: locked })
+  expect(await store.lease(A, 60_000)).toBeUndefined()
+  await expect(store.get(A)).rejects.toThrow('lock timeout')
+})
+
 test.for([undefined, [], {}, { rows: {} }, { rows: [] }, { rows: [[]] }])(
   'a reply of %j is an error',
   async (reply) => {

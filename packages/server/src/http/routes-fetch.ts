@@ -42,10 +42,9 @@ export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext):
       const { url, method, headers = {}, timeout_ms, max_wait_ms, max_bytes } = body
       reply.header('content-type', 'application/octet-stream')
       const line = (value: object) => reply.send(`${JSON.stringify(value)}\n`)
-      if (Object.keys(headers).some((name) => /^(?:user-agent|host)$/i.test(name)))
-        throw new Fault('invalid-request', 'headers: User-Agent and Host are those of the server; leave them out')
+      assertSendable(headers)
       const waitMs = tenant.fetchWaitMs
-      if (waitMs > 0) return line({ state: 'full', wait_ms: waitMs, because: 'bytes' })
+      if (waitMs > 0) return line(answerOf({ state: 'full', waitMs, because: 'bytes' }))
       const closed = closeSignal(reply)
       const { results } = await desk.grant({
         tenant,
@@ -72,6 +71,24 @@ export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext):
       }
     },
   )
+}
+
+/** Headers of the server, and of its connection to the site (RFC 9110 §7.6.1). */
+const OF_THE_SERVER =
+  /^(?:user-agent|host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** @throws {Fault} for a header that the client cannot choose, or that HTTP cannot carry. */
+function assertSendable(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const shown = `headers: ${JSON.stringify(name)}`
+    if (OF_THE_SERVER.test(name)) throw new Fault('invalid-request', `${shown} is set by the server; leave it out`)
+    if (!HEADER_NAME.test(name))
+      throw new Fault('invalid-request', `${shown} is not the name of a header; write letters, digits and hyphens`)
+    if (!HEADER_VALUE.test(value))
+      throw new Fault('invalid-request', `${shown} has a line break or another character that a header cannot carry`)
+  }
 }
 
 /** Yields the head and the bytes. Ends with an error after `max` bytes, so that no page looks whole. */

@@ -4,12 +4,15 @@ import { jsonRoute } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Fault } from './problem.ts'
 
-/** Open to everyone: they say nothing but yes. */
-export function healthRoutes(app: FastifyInstance, { desk }: ServerContext): void {
+/** Open to everyone: they say little more than yes. */
+export function healthRoutes(app: FastifyInstance, { desk, health }: ServerContext): void {
   app.get('/livez', jsonRoute('isAlive', 'Whether the server runs'), async () => ({ status: 'ok' }))
   app.get('/readyz', jsonRoute('isReady', 'Whether the server grants permits'), async () => {
     if (desk.isDraining) throw new Fault('overloaded', 'the server is stopping')
-    return { status: 'ok' }
+    if (health.isStarting) throw new Fault('overloaded', 'the server waits for the first answer of its pacer')
+    const { degraded, since } = health.degraded ?? {}
+    // Still ready: all servers share the backend, and a balancer would take all of them out.
+    return { status: 'ok', ...(since !== undefined && { degraded, since: new Date(since).toISOString() }) }
   })
 }
 

@@ -1,12 +1,13 @@
 // The routes of permits: /v1/permits, /v1/reports, /v1/renewals.
 
-import { loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
-import { applyReport, renew } from '../permits/reports.ts'
+import { applyReport, type ReportState, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
+import { CallTurns, Turns } from '../turns.ts'
 import { assertConsistent } from './consistent-reports.ts'
+import { messageOf, RENEWAL_MESSAGES, REPORT_MESSAGES, shownVerdict } from './messages.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
@@ -25,7 +26,8 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
         requests,
         signal: closeSignal(reply),
       })
-      const go = { start_within_ms, lease_ms: leaseMs, user_agent: gate.robots.userAgent }
+      const message = `may be requested now, within ${start_within_ms} ms`
+      const go = { message, start_within_ms, lease_ms: leaseMs, user_agent: gate.robots.userAgent }
       const answers = results.map((result, n) => {
         const { id, url } = requests[n] as (typeof requests)[number]
         return { id, ...answerOf(result), ...(result.state === 'go' && { url, ...go }) }
@@ -34,15 +36,23 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     },
   )
 
+  /** Reports do not wait for the turns of permits. */
+  const reportTurns = new Turns()
+
   app.post<{ Body: ReportsBody }>(
     '/v1/reports',
     jsonRoute('report', 'Report what became of requests, and end their permits', { body: ReportsBody }, ReportsAnswer),
     async ({ tenant, body }) => {
       assertConsistent(body.reports)
-      const results = body.reports.map((report) => {
+      const turns = new CallTurns(reportTurns, tenant.name)
+      const results: object[] = []
+      for (const report of body.reports) {
+        const turn = turns.next()
+        if (turn !== undefined) await turn
         metrics.reported(report.status, report.outcome)
-        return { state: applyReport(desk, tenant, report, maxPauseMs) }
-      })
+        const state = applyReport(desk, tenant, report, maxPauseMs)
+        results.push({ state, message: REPORT_MESSAGES[state] })
+      }
       await desk.told()
       return { results }
     },
@@ -51,11 +61,16 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
   app.post<{ Body: RenewalsBody }>(
     '/v1/renewals',
     jsonRoute('renewPermits', 'Extend the leases of permits', { body: RenewalsBody }, ReportsAnswer),
-    async ({ tenant, body: { permits, lease_ms } }) => ({
-      results: await Promise.all(
-        permits.map(async (permit) => ({ state: await renew(desk, tenant, permit, lease_ms) })),
-      ),
-    }),
+    async ({ tenant, body: { permits, lease_ms } }) => {
+      const turns = new CallTurns(reportTurns, tenant.name)
+      const states: (ReportState | Promise<ReportState>)[] = []
+      for (const permit of permits) {
+        const turn = turns.next()
+        if (turn !== undefined) await turn
+        states.push(renew(desk, tenant, permit, lease_ms))
+      }
+      return { results: (await Promise.all(states)).map((state) => ({ state, message: RENEWAL_MESSAGES[state] })) }
+    },
   )
 }
 
@@ -71,12 +86,13 @@ export function closeSignal({ raw }: FastifyReply): AbortSignal {
 /** Returns the fields of a result, as in any answer. JSON leaves out undefined fields. */
 export function answerOf(result: PermitResult): object {
   if (result.state === 'go') return { state: 'go', permit: result.permit }
-  if (result.state === 'unknown') return result
+  const message = messageOf(result)
+  if (result.state === 'unknown') return { ...result, message }
   if (result.state === 'refused') {
     const { state, because, verdict, retryAt } = result
     const retry_at = retryAt === undefined ? undefined : new Date(retryAt).toISOString()
-    return { state, because, verdict: loggableVerdict(verdict), retry_at }
+    return { state, because, message, verdict: shownVerdict(verdict), retry_at }
   }
   const { state, waitMs, because, ticket } = result
-  return { state, wait_ms: waitMs, because, ticket }
+  return { state, wait_ms: waitMs, because, message, ticket }
 }

@@ -1,12 +1,15 @@
 // The routes that say what robots.txt says: /v1/check, /v1/robots, /v1/explain, /v1/sitemaps, /v1/usage,
 // /v1/forecast. They grant nothing.
 import { Readable } from 'node:stream'
-import { type ClientVerdict, loggableVerdict } from '@politely/fetcher'
+import type { ClientVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PUBLIC_SOURCE } from '../permits/entrances.ts'
 import { jsonRoute, MAX_URL_LENGTH, streamAnswer, UrlQuery } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
+import { CallTurns } from '../turns.ts'
+import { assertShallow } from './json-body.ts'
+import { shownAccess, shownVerdict, withFlags } from './messages.ts'
 import { Fault } from './problem.ts'
 
 /** How many URLs one call of /v1/check may have. */
@@ -17,7 +20,7 @@ const MAX_CHECKS = 4
 const MAX_CHECK_BYTES = 1_000_000
 const READ_TIMEOUT_MS = 30_000
 
-export function robotsRoutes(app: FastifyInstance, { gate }: ServerContext): void {
+export function robotsRoutes(app: FastifyInstance, { gate, desk }: ServerContext): void {
   const { robots } = gate
 
   app.post(
@@ -49,10 +52,12 @@ export function robotsRoutes(app: FastifyInstance, { gate }: ServerContext): voi
 
   async function* verdictLines(request: FastifyRequest, lines: readonly CheckLine[]) {
     const urls = lines.map(({ url }) => url)
+    const turns = new CallTurns(desk.turns, request.tenant.name, '/v1/check')
     let n = 0
     for await (const verdict of robots.checkMany(urls, { ...sourceOf(request), concurrency: CONCURRENCY })) {
+      await turns.next()
       const { id } = lines[n++] as CheckLine
-      yield `${JSON.stringify({ id, verdict: loggableVerdict(verdict) })}\n`
+      yield `${JSON.stringify({ id, verdict: shownVerdict(verdict) })}\n`
     }
   }
 
@@ -77,22 +82,25 @@ export function robotsRoutes(app: FastifyInstance, { gate }: ServerContext): voi
     const options = sourceOf(request)
     const verdict = await robots.check(url, options)
     const file = await robots.robots(url, options)
-    return { origin: verdict.origin, access: verdict.access, text: file?.text }
+    return { origin: verdict.origin, access: verdict.access && shownAccess(verdict.access), text: file?.text }
   })
   get('/v1/explain', 'Why a URL is allowed or not', async (url, request) => {
     const { verdict, explanation, records } = await robots.explain(url, sourceOf(request))
-    return { verdict: loggableVerdict(verdict), explanation, records }
+    return { verdict: shownVerdict(verdict), explanation, records }
   })
   get('/v1/sitemaps', 'The sitemaps that robots.txt names', async (url, request) => {
     const sitemaps = await robots.sitemaps(url, sourceOf(request))
-    return { sitemaps: [...sitemaps], access: sitemaps.access }
+    return { sitemaps: [...sitemaps], access: sitemaps.access && shownAccess(sitemaps.access) }
   })
-  get('/v1/usage', 'What the site says about the use of its pages', async (url, request) => ({
-    ...(await robots.usage(url, undefined, sourceOf(request))),
-  }))
+  get('/v1/usage', 'What the site says about the use of its pages', async (url, request) => {
+    const usage = await robots.usage(url, undefined, sourceOf(request))
+    const { verdict, tdmrep } = usage
+    const why = tdmrep.why && verdict.access ? withFlags(tdmrep.why, verdict.access) : tdmrep.why
+    return { ...usage, verdict: shownVerdict(verdict), tdmrep: { ...tdmrep, why } }
+  })
   get('/v1/forecast', 'When a request could start', async (url, request) => {
     const forecast = await gate.when(url, sourceOf(request))
-    return { ...forecast, verdict: loggableVerdict(forecast.verdict as ClientVerdict) }
+    return { ...forecast, verdict: shownVerdict(forecast.verdict as ClientVerdict) }
   })
 }
 
@@ -112,6 +120,7 @@ function linesOf(body: string): readonly CheckLine[] {
     throw new Fault('too-large', `the body has ${lines.length} lines; send at most ${MAX_CHECKED}`)
   return lines.map((line, n) => {
     let value: unknown
+    assertShallow(line, `line ${n + 1}`)
     try {
       value = JSON.parse(line)
     } catch {

@@ -16,7 +16,14 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientVerdict } from '@politely/fetcher'
 import { onAbort, setBounded, withTimeout } from '@politely/fetcher/internal'
-import { BudgetError, CircuitOpenError, type Forecast, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import {
+  BudgetError,
+  type CircuitFailure,
+  CircuitOpenError,
+  type Forecast,
+  type PoliteGate,
+  RobotsDisallowedError,
+} from '@politely/gate'
 import {
   type Entrance,
   ForeignPermit,
@@ -27,16 +34,25 @@ import {
   type PermitRecord,
 } from '@politely/gate/internal'
 import type { Tenant, UsedUp } from '../tenants.ts'
+import { CallTurns, Turns } from '../turns.ts'
 import { Entrances, type Refusal } from './entrances.ts'
 import { type Lease, Leases } from './lease.ts'
 import { Line, type Place } from './line.ts'
 import { Seal, type SealedKind } from './seal.ts'
 
-/** Why a request has to wait. `robots-txt`: it is being fetched. `queue`: other tickets come first. */
-export type WaitBecause = Extract<Forecast, { allowed: true }>['because'] | 'robots-txt' | 'queue' | 'draining'
+/**
+ * Why a request has to wait. `robots-txt`: it is being fetched. `queue`: other tickets come first.
+ * `server-busy`: the server could not grant a permit in time. `draining`: the server stops.
+ */
+export type WaitBecause =
+  | Extract<Forecast, { allowed: true }>['because']
+  | 'robots-txt'
+  | 'queue'
+  | 'server-busy'
+  | 'draining'
 
 /** Why a request may not be made. Most are the `because` of the verdict. */
-export type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
+type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
 
 export type PermitResult =
   | { readonly state: 'go'; readonly permit: string; readonly lease: Lease }
@@ -52,6 +68,10 @@ export type PermitResult =
       readonly verdict: ClientVerdict
       /** Milliseconds since 1970. */
       readonly retryAt: number | undefined
+      /** How many requests the budget of the site allows, if that is the reason. */
+      readonly budget?: number | undefined
+      /** The outcome of the last request to the site, if its circuit is the reason. */
+      readonly circuit?: CircuitFailure | undefined
     }
   | { readonly state: 'full'; readonly waitMs: number; readonly because: UsedUp; readonly ticket?: string | undefined }
   | { readonly state: 'unknown'; readonly because: 'ticket' }
@@ -114,6 +134,11 @@ const MIN_WAIT_MS = 5
  */
 const MAX_QUEUE_WAIT_MS = 5_000
 const DRAINING: PermitResult = { state: 'wait', waitMs: 5_000, because: 'draining' }
+const BUSY_WAIT_MS = 1_000
+/** How long a URL waits whose permit would be old, because other calls had their turns. */
+const LATE_WAIT_MS = 100
+/** So long after the first permit a call may grant the last one, whatever its `startWithinMs` is. */
+const MIN_LATE_MS = 20
 const FAILURE_WAIT_MS = 1_000
 /** How much longer than the wait a ticket is valid. */
 const TICKET_MS = 10 * 60_000
@@ -131,17 +156,21 @@ export interface DeskOptions {
   readonly secrets: readonly Uint8Array[]
   /** How long after its grant a lease ends at the latest, however often it is renewed. Milliseconds. */
   readonly maxLeaseMs: number
-  /** What the metrics count. */
-  readonly onResult: (state: PermitResult['state']) => void
+  /** What the metrics count. `server-busy`: a wait that only a busy server asks for. */
+  readonly onResult: (state: PermitResult['state'] | 'server-busy') => void
   readonly onExpire: () => void
   /** A pacer or a function of the caller has failed. */
   readonly onError: (error: unknown) => void
   /** Whether there is more than one tenant. */
   readonly isShared: () => boolean
+  /** Whether the event loop is blocked, or the heap is almost full. */
+  readonly isBusy: () => boolean
 }
 
 export class PermitDesk {
   readonly leases: Leases
+  /** The turns of the calls for permits. */
+  readonly turns = new Turns()
   readonly #seal: Seal
   readonly #options: DeskOptions
   readonly #port: GatePort
@@ -153,6 +182,8 @@ export class PermitDesk {
   #number = 1
   /** The ids of permits that have reported a response, or that no request was sent. */
   readonly #reported = new Map<string, true>()
+  /** Wake the calls that are held. */
+  readonly #held = new Set<() => void>()
   /** Whether no permit is granted any more. */
   isDraining = false
 
@@ -179,7 +210,7 @@ export class PermitDesk {
   /** From now on no permit is granted. */
   drain(): void {
     this.isDraining = true
-    for (const line of this.#lines.values()) line.wake()
+    for (const wake of this.#held) wake()
   }
 
   close(): void {
@@ -192,18 +223,31 @@ export class PermitDesk {
 
   async grant(call: PermitCall): Promise<PermitReply> {
     const arrivedAt = this.#port.now()
-    const items = call.requests.map((request) => this.#itemOf(call, request))
+    if (this.#options.isBusy()) return { heldMs: 0, results: call.requests.map((request) => this.#busy(call, request)) }
+    const turns = new CallTurns(this.turns, call.tenant.name, call.client)
+    const items: Item[] = []
+    for (const request of call.requests) {
+      if (request.ticket !== undefined) await turns.next()
+      items.push(this.#itemOf(call, request))
+    }
     const until = arrivedAt + call.holdMs
     let grantedAt: number
     for (;;) {
-      grantedAt = await this.#pass(call, items)
+      grantedAt = await this.#pass(call, items, turns)
       const isOver = call.signal.aborted || this.isDraining || this.#port.now() >= until
       if (isOver || items.some(({ result }) => result?.state !== 'wait')) break
+      turns.pause()
       await this.#hold(call, items, until)
+      if (call.signal.aborted) break
     }
     if (call.signal.aborted) for (const item of items) if (item.isNew) this.#leaveLine(item)
-    const results = items.map((item) => this.#resultOf(item))
-    for (const { state } of results) this.#options.onResult(state)
+    const results: PermitResult[] = []
+    for (const item of items) {
+      if (item.place !== undefined) await turns.next()
+      const result = this.#resultOf(item)
+      this.#options.onResult(result.state)
+      results.push(result)
+    }
     return { heldMs: Math.max(0, Math.floor(grantedAt - arrivedAt)), results }
   }
 
@@ -272,32 +316,61 @@ export class PermitDesk {
     return item
   }
 
+  /** The answer of a busy server. The URL keeps its place. */
+  #busy(call: PermitCall, request: PermitCall['requests'][number]): PermitResult {
+    const { place } = this.#itemOf(call, request)
+    if (place !== undefined) place.askAt = this.#port.now() + BUSY_WAIT_MS
+    this.#options.onResult('server-busy')
+    return { state: 'wait', waitMs: BUSY_WAIT_MS, because: 'server-busy', ticket: request.ticket }
+  }
+
   /** Looks at all URLs that have no answer yet. Returns the time before the first grant. */
-  async #pass(call: PermitCall, items: readonly Item[]): Promise<number> {
+  async #pass(call: PermitCall, items: readonly Item[], turns: CallTurns): Promise<number> {
     const open = items.filter(({ result }) => result === undefined || result.state === 'wait')
-    const byKey = new Map<string, (() => Promise<void>)[]>()
+    const byKey = new Map<string, ((isLate: boolean) => Promise<void>)[]>()
     for (const item of open) item.result = DRAINING
     if (this.isDraining) return this.#port.now()
-    await Promise.all(
-      open.map((item) =>
+    const looking: Promise<void>[] = []
+    for (const item of open) {
+      const turn = turns.next()
+      if (turn !== undefined) await turn
+      looking.push(
         this.#answer(item, async () => {
-          const found = await this.#entrances.of(call.tenant, item.url, call.mayReachPrivate)
+          const found = await this.#entrances.of(call, item.url)
           item.pending = 'pending' in found ? found.pending : undefined
           if ('pending' in found) return { state: 'wait', waitMs: found.waitMs, because: 'robots-txt' }
           if ('allowed' in found) return this.#refused(item, found)
           const { key } = found.lane
-          const enter = () => this.#answer(item, () => this.#enter(call, item, found))
+          const enter = (isLate: boolean) => this.#answer(item, () => this.#enter(call, item, found, isLate))
           if (byKey.get(key)?.push(enter) === undefined) byKey.set(key, [enter])
           return DRAINING
         }),
-      ),
-    )
+      )
+    }
+    await Promise.all(looking)
+    await turns.next() // so that the first permits are not old
     const at = this.#port.now()
-    await Promise.all(
-      [...byKey.values()].map(async (entering) => {
-        for (const enter of entering) if (!this.isDraining) await enter()
-      }),
-    )
+    const lateAt = at + Math.max(call.startWithinMs / 2, MIN_LATE_MS)
+    let isLate = false
+    const nextTurn = async (turn: Promise<void>) => {
+      await turn
+      isLate ||= this.#port.now() > lateAt
+    }
+    const entered: Promise<void>[] = []
+    for (const entering of byKey.values()) {
+      const turn = turns.next()
+      if (turn !== undefined) await nextTurn(turn)
+      entered.push(
+        (async () => {
+          for (const [n, enter] of entering.entries()) {
+            const next = n === 0 ? undefined : turns.next()
+            if (next !== undefined) await nextTurn(next)
+            if (!this.isDraining && !call.signal.aborted) await enter(isLate)
+          }
+        })(),
+      )
+    }
+    await Promise.all(entered)
     return at
   }
 
@@ -312,7 +385,7 @@ export class PermitDesk {
   }
 
   /** Grants a permit, if the gate has a slot that is not kept for another URL. */
-  async #enter(call: PermitCall, item: Item, entrance: Entrance): Promise<PermitResult> {
+  async #enter(call: PermitCall, item: Item, entrance: Entrance, isLate: boolean): Promise<PermitResult> {
     const { tenant, startWithinMs, leaseMs } = call
     const { lane, maxConcurrent } = entrance
     const line = this.#lines.get(lane.key)
@@ -321,6 +394,7 @@ export class PermitDesk {
     if (known !== undefined) return this.#wait(call, item, lane, known)
     if (line?.isKept(callerOf(call), item.place, this.#port.now()))
       return this.#wait(call, item, lane, { waitMs: 0, because: 'queue' })
+    if (isLate) return this.#wait(call, item, lane, { waitMs: LATE_WAIT_MS, because: 'server-busy' })
     const full = tenant.take(lane.key, maxConcurrent)
     if (full !== undefined) {
       if (item.place !== undefined) item.place.isConfirmed = false // others may pass
@@ -334,7 +408,10 @@ export class PermitDesk {
         return entered.allowed ? this.#wait(call, item, lane, entered) : this.#refused(item, entered)
       permit = entered
     } catch (error) {
-      if (error instanceof CircuitOpenError) return this.#refused(item, error, 'circuit')
+      if (error instanceof CircuitOpenError) {
+        const { verdict, retryAt, outcome, because } = error
+        return this.#refused(item, { verdict, retryAt, circuit: { kind: outcome, because } })
+      }
       if (error instanceof RobotsDisallowedError || error instanceof BudgetError) return this.#refused(item, error)
       throw error
     } finally {
@@ -355,13 +432,11 @@ export class PermitDesk {
     return this.#seal.seal(name, kind, { server: this.#server, number, grantedAt, endsAt, ...record })
   }
 
-  #refused(
-    item: Item,
-    { verdict, retryAt, budget, circuit }: Omit<Refusal, 'allowed'>,
-    because: RefusedBecause = circuit === undefined ? verdict.because : 'circuit',
-  ): PermitResult {
+  #refused(item: Item, { verdict, retryAt, budget, circuit }: Omit<Refusal, 'allowed'>): PermitResult {
     this.#leaveLine(item)
-    return { state: 'refused', because: budget === undefined ? because : 'budget', verdict, retryAt }
+    const reason = circuit === undefined ? verdict.because : 'circuit'
+    const because = budget === undefined ? reason : 'budget'
+    return { state: 'refused', because, verdict, retryAt, budget, circuit }
   }
 
   /** Lets the URL wait in the line of its pace key. @param own Its wait without the tickets before it. */
@@ -420,11 +495,13 @@ export class PermitDesk {
       else void pending.then(wake)
       if (result.because === 'concurrency') place?.line.held.add(wake)
     }
+    this.#held.add(wake)
     const timer = setTimeout(wake, Math.max(1, Math.ceil(waitMs)))
     const unlisten = onAbort(signal, wake)
     await promise
     clearTimeout(timer)
     unlisten()
+    this.#held.delete(wake)
     for (const { place } of items) place?.line.held.delete(wake)
   }
 

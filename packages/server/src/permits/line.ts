@@ -58,7 +58,7 @@ export class Line {
     this.#lane.detach()
   }
 
-  /** A request has ended, or the server drains. */
+  /** A request has ended. */
   wake(): void {
     for (const wake of this.held) wake()
   }

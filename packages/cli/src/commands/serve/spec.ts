@@ -1,6 +1,6 @@
 // The command line of `politely serve`.
 import type { CommandSpec, Flag } from '../../command-line.ts'
-import { ALLOW_ADDRESS, MIN_DELAY, STORE, USER_AGENT } from '../../flags.ts'
+import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '../../flags.ts'
 
 const flags: readonly Flag[] = [
   USER_AGENT,
@@ -35,7 +35,12 @@ const flags: readonly Flag[] = [
   { name: 'max-delay', value: 'SECONDS', text: 'the longest crawl-delay that counts', defaultText: 'no limit' },
   { name: 'max-per-site', value: 'NUMBER', text: 'how many requests to one site may be under way', byDefault: '1' },
   { name: 'max-requests', value: 'NUMBER', text: 'how many requests may be under way in all', byDefault: '10000' },
-  STORE,
+  {
+    name: 'store',
+    value: 'NAME',
+    text: 'where robots.txt is kept: redis or postgres, shared by several servers; none; or an SQLite file, which needs the package @politely/sqlite',
+    defaultText: 'where --pacer keeps the pace',
+  },
   {
     name: 'pacer',
     value: 'NAME',
@@ -43,11 +48,11 @@ const flags: readonly Flag[] = [
     choices: ['local', 'redis', 'postgres'],
     byDefault: 'local',
   },
-  { name: 'redis', value: 'URL', text: 'the Redis of --pacer redis', defaultText: 'redis://127.0.0.1:6379' },
+  { name: 'redis', value: 'URL', text: 'the Redis of --pacer and --store', defaultText: 'redis://127.0.0.1:6379' },
   {
     name: 'postgres',
     value: 'URL',
-    text: 'the database of --pacer postgres, with the schema that migrate has made',
+    text: 'the database of --pacer and --store, with the schema that migrate has made',
     defaultText: 'none',
   },
   { name: 'fetch', text: 'callers may let the server request pages: POST /v1/fetch' },

@@ -1,0 +1,89 @@
+// The fetches of robots.txt that URLs wait for. They are shared among tenants, and among the clients
+// of one tenant: many slow sites of one client hold up only a few fetches of the others.
+import type { ClientVerdict } from '@politely/fetcher'
+import { withTimeout } from '@politely/fetcher/internal'
+import { FairQueue } from '../turns.ts'
+
+/** How many may be under way for one tenant, next to other tenants, and alone. Our choice. */
+const MAX_SHARED = 32
+/** As many as the client has under way by default (`maxFlights`). */
+const MAX_ALONE = 200
+/** A client may have so many times the number under way that it leaves to the next client. Our choice. */
+const GREED = 2
+/** A fetch that takes longer does not count any more, nor does it for `maxFlights`. */
+const SLOW_MS = 5_000
+/** How many may wait for one client of a tenant. */
+const MAX_WAITING = 10_000
+
+export class RobotsFetches {
+  readonly #isShared: () => boolean
+  /** The fetches of each client, by origin. */
+  readonly #fetches = new Map<string, Map<string, Promise<ClientVerdict>>>()
+  readonly #queue = new FairQueue<() => void>()
+  /** How many are under way for each tenant, and for each client. */
+  readonly #underWay = new Map<string, number>()
+
+  /** @param isShared Whether there is more than one tenant. */
+  constructor(isShared: () => boolean) {
+    this.#isShared = isShared
+  }
+
+  /**
+   * Starts a fetch when it is the turn of its client, or joins the fetch of the same client and key.
+   * @returns The fetch, and how many the client has. No fetch if too many of them wait.
+   */
+  join(tenant: string, client: string, key: string, start: () => ClientVerdict | Promise<ClientVerdict>) {
+    const name = nameOf(tenant, client)
+    const own = this.#fetches.get(name) ?? new Map<string, Promise<ClientVerdict>>()
+    let fetch = own.get(key)
+    if (fetch === undefined && own.size < MAX_WAITING) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      fetch = promise.then(start).finally(() => {
+        own.delete(key)
+        if (own.size === 0) this.#fetches.delete(name)
+      })
+      own.set(key, fetch)
+      this.#fetches.set(name, own)
+      const ended = fetch.then(
+        () => undefined,
+        () => undefined, // the gate is closed
+      )
+      this.#queue.add(tenant, client, () => {
+        resolve()
+        void this.#count(tenant, client, ended)
+      })
+      this.#startNext()
+    }
+    return { fetch, count: own.size }
+  }
+
+  #startNext(): void {
+    for (;;) {
+      const start = this.#queue.take((tenant, client) => this.#mayStart(tenant, client))
+      if (start === undefined) return
+      start()
+    }
+  }
+
+  #mayStart(tenant: string, client: string): boolean {
+    const free = (this.#isShared() ? MAX_SHARED : MAX_ALONE) - (this.#underWay.get(tenant) ?? 0)
+    const own = this.#underWay.get(nameOf(tenant, client)) ?? 0
+    return own === 0 || own < GREED * free
+  }
+
+  async #count(tenant: string, client: string, ended: Promise<void>): Promise<void> {
+    const add = (name: string, number: number) => {
+      const count = (this.#underWay.get(name) ?? 0) + number
+      if (count === 0) this.#underWay.delete(name)
+      else this.#underWay.set(name, count)
+    }
+    const names = [tenant, nameOf(tenant, client)]
+    for (const name of names) add(name, 1)
+    await withTimeout(ended, SLOW_MS, () => undefined)
+    for (const name of names) add(name, -1)
+    this.#startNext()
+  }
+}
+
+/** No tenant has a name with a space. */
+const nameOf = (tenant: string, client: string) => `${tenant} ${client}`
