@@ -104,6 +104,22 @@ describe.skipIf(noRedisServer())('with an access control list', { tags: 'full' }
     await pacer.cancel('k', slot.ticket)
     expect(pacer.counters.failures).toBe(0)
 
+    const forLeases = 'zadd zrem zcard zrange zscore zmscore zremrangebyscore pttl pexpire'
+    await userUrl('pacer', `eval evalsha get set time info ${forLeases}`)
+    const counting = openPacer({ client, timeoutMs: 1_000, leaseMs: 60_000 })
+    const counted = async (kind: string): Promise<string> => {
+      const lease = { max: 1, leaseMs: undefined, open: ['1'] }
+      const reply = await counting.reserve('k', limits, undefined, 0, false, 0, lease)
+      expect(counting.counters.failures).toBe(0)
+      return kind === (reply.kind === 'slot' ? 'slot' : reply.because) ? `${reply.ticket}` : counted(kind)
+    }
+    const leased = await counted('slot')
+    expect(await counting.renew('k', leased, 60_000)).toBe(true)
+    await counted('concurrency')
+    await counting.report('k', leased, { status: 429, retryAfter: undefined }, 60_000)
+    await counting.release('k', leased)
+    expect(counting.counters.failures).toBe(0)
+
     await store.set('https://example.com', 'text', Date.now() + 60_000)
     expect(await store.get('https://example.com')).toBe('text')
     await store.delete('https://example.com')

@@ -49,7 +49,7 @@ describe.skipIf(noRedis())('Redis', () => {
     }
     await Promise.all(gates.flatMap((gate) => Array.from({ length: 6 }, () => visit(gate))))
     expect(most).toHaveLength(18)
-    expect(Math.max(...most)).toBe(2)
+    expect(Math.max(...most)).toBeLessThanOrEqual(2)
   })
 
   test('is called twice for a page: for the permit, and for all that a report says', async () => {

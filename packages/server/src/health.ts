@@ -82,6 +82,7 @@ export class Health {
 
   close(): void {
     clearInterval(this.#timer)
+    this.#pacer.isWatched = false
   }
 
   #look(): void {

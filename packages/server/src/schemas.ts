@@ -97,7 +97,9 @@ export const PermitsAnswer = Type.Object({
       }),
       Result('wait', {
         wait_ms: WaitMs,
-        because: Because('What the URL waits for: crawl-delay, robots-txt, queue, server-busy …'),
+        because: Because(
+          'What the URL waits for: crawl-delay, own-delay, retry-after, concurrency, robots-txt, queue, server-busy, draining …',
+        ),
         ticket: Ticket,
       }),
       Result('refused', {

@@ -75,6 +75,12 @@ test('slow robots.txt of one client leave room for the next client', async () =>
   expect(startedBy('A slow')).toBe(134)
 })
 
+test('a tenant has at most 10,000 fetches, and one client leaves some of them to the next', () => {
+  const { join } = fetchKit(false)
+  const counts = ['a', 'b', 'c'].map((client) => join('A', client, 10_000).filter(({ fetch }) => fetch).length)
+  expect(counts).toEqual([6_667, 2_222, 741])
+})
+
 test('slow robots.txt of one tenant leave room for another tenant', async () => {
   const { join, startedBy } = fetchKit(true)
   for (let n = 0; n < 50; n++) join('A', `client-${n}`, 10)

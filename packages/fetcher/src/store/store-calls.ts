@@ -24,12 +24,15 @@ const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
 
 /**
- * After this time without a failure, any call that succeeds ends an outage: the operation that has failed may
- * not come again. Milliseconds. Our choice.
+ * After this time without a failure, any call that succeeds ends an outage: the operation that has
+ * failed may not come again. Milliseconds. Our choice.
  */
 const QUIET_MS = 60_000
 
-/** From the first call that fails until the same operation succeeds. The times are of `performance.now`. */
+/**
+ * From the first call that fails until the same operation succeeds: a store that is full still reads.
+ * The times are of `performance.now`.
+ */
 interface Outage {
   readonly since: number
   failures: number

@@ -135,7 +135,8 @@ export interface Pacer {
   /**
    * Makes a call that changes nothing, so that an outage begins and ends without requests too. It
    * resolves even if the call fails. Optional.
-   * @throws The error of the server, if it rejects the call: another attempt would end in the same way.
+   * @throws The error of the server, if it rejects the call: another attempt would end in the same
+   * way.
    */
   probe?(): Promise<void>
   /**

@@ -14,7 +14,10 @@ export interface GateGauges {
   readonly openCircuits: number
   /** How long the oldest waiting request has waited. Milliseconds; 0 if none waits. */
   readonly oldestWaitMs: number
-  /** How long the pacer has failed, such as a `RedisPacer` without its Redis. Milliseconds; 0 while it works. */
+  /**
+   * How long the pacer has failed, such as a `RedisPacer` without its Redis. Milliseconds; 0 while it
+   * works.
+   */
   readonly pacerOutageMs: number
   /** URLs that site queues have yielded and that are not `done`. Missing if none was ever yielded. */
   readonly yielded?: number

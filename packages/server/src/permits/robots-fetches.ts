@@ -8,20 +8,36 @@ import { FairQueue } from '../turns.ts'
 const MAX_SHARED = 32
 /** As many as the client has under way by default (`maxFlights`). */
 const MAX_ALONE = 200
-/** A client may have so many times the number under way that it leaves to the next client. Our choice. */
+/** A client may have so many times as many as it leaves to the other clients of its tenant. Our choice. */
 const GREED = 2
 /** A fetch that takes longer does not count any more, nor does it for `maxFlights`. */
 const SLOW_MS = 5_000
-/** How many may wait for one client of a tenant. */
-const MAX_WAITING = 10_000
+/** How many may wait or be under way for one tenant. */
+const MAX_OPEN = 10_000
+
+class Counts {
+  readonly #counts = new Map<string, number>()
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  add(name: string, number: number): void {
+    const count = this.of(name) + number
+    if (count === 0) this.#counts.delete(name)
+    else this.#counts.set(name, count)
+  }
+}
 
 export class RobotsFetches {
   readonly #isShared: () => boolean
   /** The fetches of each client, by origin. */
   readonly #fetches = new Map<string, Map<string, Promise<ClientVerdict>>>()
   readonly #queue = new FairQueue<() => void>()
+  /** How many wait or are under way for each tenant. */
+  readonly #open = new Counts()
   /** How many are under way for each tenant, and for each client. */
-  readonly #underWay = new Map<string, number>()
+  readonly #underWay = new Counts()
 
   /** @param isShared Whether there is more than one tenant. */
   constructor(isShared: () => boolean) {
@@ -30,19 +46,21 @@ export class RobotsFetches {
 
   /**
    * Starts a fetch when it is the turn of its client, or joins the fetch of the same client and key.
-   * @returns The fetch, and how many the client has. No fetch if too many of them wait.
+   * @returns The fetch, and how many the client has. No fetch if the client has too many.
    */
   join(tenant: string, client: string, key: string, start: () => ClientVerdict | Promise<ClientVerdict>) {
     const name = nameOf(tenant, client)
     const own = this.#fetches.get(name) ?? new Map<string, Promise<ClientVerdict>>()
     let fetch = own.get(key)
-    if (fetch === undefined && own.size < MAX_WAITING) {
+    if (fetch === undefined && own.size < GREED * (MAX_OPEN - this.#open.of(tenant))) {
       const { promise, resolve } = Promise.withResolvers<void>()
       fetch = promise.then(start).finally(() => {
         own.delete(key)
+        this.#open.add(tenant, -1)
         if (own.size === 0) this.#fetches.delete(name)
       })
       own.set(key, fetch)
+      this.#open.add(tenant, 1)
       this.#fetches.set(name, own)
       const ended = fetch.then(
         () => undefined,
@@ -66,21 +84,16 @@ export class RobotsFetches {
   }
 
   #mayStart(tenant: string, client: string): boolean {
-    const free = (this.#isShared() ? MAX_SHARED : MAX_ALONE) - (this.#underWay.get(tenant) ?? 0)
-    const own = this.#underWay.get(nameOf(tenant, client)) ?? 0
+    const free = (this.#isShared() ? MAX_SHARED : MAX_ALONE) - this.#underWay.of(tenant)
+    const own = this.#underWay.of(nameOf(tenant, client))
     return own === 0 || own < GREED * free
   }
 
   async #count(tenant: string, client: string, ended: Promise<void>): Promise<void> {
-    const add = (name: string, number: number) => {
-      const count = (this.#underWay.get(name) ?? 0) + number
-      if (count === 0) this.#underWay.delete(name)
-      else this.#underWay.set(name, count)
-    }
     const names = [tenant, nameOf(tenant, client)]
-    for (const name of names) add(name, 1)
+    for (const name of names) this.#underWay.add(name, 1)
     await withTimeout(ended, SLOW_MS, () => undefined)
-    for (const name of names) add(name, -1)
+    for (const name of names) this.#underWay.add(name, -1)
     this.#startNext()
   }
 }

@@ -33,7 +33,7 @@ export interface Grant {
 }
 
 /** A permit that came back unused, since it was received too late. */
-export interface Late {
+interface Late {
   readonly kind: 'late'
   readonly visit: string
   readonly at: number
@@ -60,7 +60,7 @@ export interface Delivery {
 }
 
 /** An answer without permit. */
-export interface Wait {
+interface Wait {
   readonly kind: 'wait'
   readonly origin: string
   readonly server: string
@@ -71,7 +71,7 @@ export interface Wait {
 }
 
 /** A call of a client that was answered with 200. */
-export interface Call {
+interface Call {
   readonly kind: 'call'
   readonly path: string
   readonly server: string
@@ -82,7 +82,7 @@ export interface Call {
 }
 
 /** A call that was not answered with 200. `status` is 0 if no answer came. */
-export interface Fault {
+interface Fault {
   readonly kind: 'fault'
   readonly path: string
   readonly server: string
@@ -92,7 +92,7 @@ export interface Fault {
 }
 
 /** What the harness does, and what the servers print. */
-export interface Note {
+interface Note {
   readonly kind: 'note'
   readonly at: number
   readonly text: string

@@ -49,7 +49,6 @@ export interface RunOptions {
 export interface Run {
   readonly events: readonly RunEvent[]
   readonly origins: readonly string[]
-  readonly leaseMs: number
   readonly phases: readonly { readonly name: Disturbance; readonly from: number; readonly to: number }[]
   /** When the backend did not run. */
   readonly withoutBackend: readonly { readonly from: number; readonly to: number }[]
@@ -62,8 +61,8 @@ const CLIENT_PROCESSES = 2
 const CLIENTS = { holding: 3, ticketing: 2 }
 const STALL_MS = 1_200
 const BACKEND_AWAY_MS = 3_000
-/** A client repeats a report for a minute. */
-const LAST_REPORTS_MS = 90_000
+/** How long a script may go on after `stop`. A client repeats its last reports for a minute. */
+const STOP_MS = 90_000
 
 interface Backend extends AsyncDisposable {
   readonly flags: readonly string[]
@@ -190,7 +189,10 @@ function startScript(script: string, arg: string, events: RunEvent[]) {
   /** Lets the script end, and resolves when all its events are there. */
   const stop = async () => {
     child.send('stop')
-    await Promise.race([done.promise, sleep(LAST_REPORTS_MS, undefined, { ref: false })])
+    const tooLong = sleep(STOP_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`${script} goes on after ${STOP_MS} ms`)
+    })
+    await Promise.race([done.promise, tooLong])
   }
   return { origins: started.promise, stop, [Symbol.dispose]: () => void child.kill('SIGKILL') }
 }
@@ -275,7 +277,7 @@ async function runPhases(options: RunOptions, resources: Resources): Promise<Run
   }
   await Promise.all(clients.map(({ stop }) => stop()))
   await site.stop()
-  return { events, origins, leaseMs, phases: done, withoutBackend, refusedReports: [...proxy.refusedReports] }
+  return { events, origins, phases: done, withoutBackend, refusedReports: [...proxy.refusedReports] }
 }
 
 /** Keeps the processors busy. */

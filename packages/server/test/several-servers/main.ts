@@ -1,9 +1,9 @@
 // A long run with the verdict, as JSON:
 //
-//   node --conditions=politely-source test/several-servers/main.ts redis calm:20 restart:90:30 kill:60:10
+//   node packages/server/test/several-servers/main.ts redis calm:20 restart:90:30 kill:60:10 stall:30:3
 //
-// Each phase has a name, its seconds, and how often its disturbance happens. Without the condition,
-// the builds of the packages are used. POLITELY_RUN_LOG names a file for all events, a line each;
+// Each phase has a name, its seconds, and how often its disturbance happens. The servers are the
+// builds, so run `npm run build` first. POLITELY_RUN_LOG names a file for all events, a line each;
 // POLITELY_RUN_LEASE_MS and POLITELY_RUN_BURNERS change the options of these names.
 import { writeFileSync } from 'node:fs'
 import { type BackendName, type Disturbance, runServers } from './fleet.ts'

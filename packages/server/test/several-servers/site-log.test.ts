@@ -12,10 +12,10 @@ const ORIGINS = 20
 const LEASE_MS = 60_000
 
 const PHASES: readonly Phase[] = [
-  { name: 'calm', seconds: 6, everySeconds: 6 },
-  { name: 'restart', seconds: 8, everySeconds: 4 },
-  { name: 'kill', seconds: 8, everySeconds: 4 },
-  { name: 'stall', seconds: 6, everySeconds: 2 },
+  { name: 'calm', seconds: 8, everySeconds: 8 },
+  { name: 'restart', seconds: 6, everySeconds: 3 },
+  { name: 'kill', seconds: 6, everySeconds: 3 },
+  { name: 'stall', seconds: 4, everySeconds: 2 },
   { name: 'backend-lost', seconds: 12, everySeconds: 12 },
 ]
 

@@ -1,6 +1,6 @@
 // Measures how many permits a second one server grants, in batches of 500, with its pace in memory:
 //
-//   node test/several-servers/throughput.ts [the built main.js of a server]
+//   node packages/server/test/several-servers/throughput.ts [the built main.js of a server]
 //
 // It prints a line for each run: the permits a second of the calls for permits alone, and of the
 // calls for permits and for their reports; then the permits for each second of the server's CPU,
