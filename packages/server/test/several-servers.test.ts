@@ -53,6 +53,15 @@ describe('at a server that has not granted the permit, in memory', () => {
     expect(second.gate.counters.circuitsOpened).toBe(1)
   })
 
+  test('the cooling period of an open circuit replaces the pause of a backoff', async () => {
+    const { first, someone, grant } = await twoServers()
+    const second = await first.another({ circuit: { failures: 1, coolMs: 1_000, outcomes: ['server-error'] } })
+    expect(applyReport(second.desk, someone, { permit: await grant(), status: 503 }, HOUR)).toBe('counted')
+    expect((await second.ask(['/b'])).map(shown)).toEqual(['wait 1000 circuit'])
+    await second.advance(1_000)
+    expect((await second.ask(['/b'])).map(shown)).toEqual(['go'])
+  })
+
   test('RateLimit headers and a page that asks for fewer requests count', async () => {
     const { first, someone, grant } = await twoServers()
     const second = await first.another({ rateLimitHeaders: true })

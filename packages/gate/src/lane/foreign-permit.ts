@@ -49,6 +49,8 @@ export class ForeignPermit {
   #ticket: Ticket | undefined
   /** Until the circuit knows what the probe led to. */
   #probe: Ticket | undefined
+  /** Whether the circuit was open after that. */
+  #isCircuitOpen = false
   readonly #onceMs: number
 
   /** @param onceMs For how long a second report of the slot changes nothing: see `Pacer`. */
@@ -126,18 +128,13 @@ export class ForeignPermit {
     return told.isPushback && told.requestedMs === undefined && this.#isCircuitOpen ? { ...told, requestedMs: 1 } : told
   }
 
-  get #isCircuitOpen(): boolean {
-    const { origin } = this.#record
-    return origin !== undefined && this.#gate.context.circuits.reportOf(origin).state === 'open'
-  }
-
   /** Tells the circuit what the request led to. @param outcome Undefined after a success. */
   #settle(outcome: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined): void {
     const { origin } = this.#record
     const { circuit } = this.#gate.site
     if (circuit === undefined || origin === undefined) return
     const failure = outcome !== undefined && circuit.outcomes.has(outcome.kind) ? outcome : undefined
-    this.#gate.context.circuits.settle({ origin }, circuit, failure, this.#probe)
+    this.#isCircuitOpen = this.#gate.context.circuits.settle({ origin }, circuit, failure, this.#probe)
     this.#probe = undefined
   }
 
