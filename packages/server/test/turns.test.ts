@@ -15,7 +15,7 @@ test('a queue takes from one tenant after another, and from one client after ano
   expect(taken).toEqual(['a0', 'b1', 'a4', 'b2', 'a1', 'a2', 'a3', undefined])
 })
 
-test('a turn has 64 URLs, and ends when the event loop goes on', async () => {
+test('a turn has 128 URLs, and ends when the event loop goes on', async () => {
   const turns = new Turns()
   const [one, two] = [new CallTurns(turns, 'A'), new CallTurns(turns, 'A')]
   const seen: string[] = []
@@ -25,8 +25,8 @@ test('a turn has 64 URLs, and ends when the event loop goes on', async () => {
       if (turn !== undefined) await turn.then(() => seen.push(`${name} ${n}`))
     }
   }
-  await Promise.all([work('one', one, 130), work('two', two, 1)])
-  expect(seen).toEqual(['one 1', 'one 65', 'one 129', 'two 1']) // a call that has begun goes on
+  await Promise.all([work('one', one, 258), work('two', two, 1)])
+  expect(seen).toEqual(['one 1', 'one 129', 'one 257', 'two 1']) // a call that has begun goes on
   await new Promise(setImmediate)
   await work('one', one, 1)
   expect(seen.at(-1)).toBe('one 1')
