@@ -6,10 +6,12 @@
 //
 // Example with a batch of A, and two URLs of B that arrive during the first turn:
 //
-//   A: URLs 1 to 64 | B: both of its URLs | A: URLs 65 to 128 | A: URLs 129 to 192 | …
+//   A: 64 permits | B: 2 permits | A: 64 permits | A: 64 permits | …
 
 /** How many URLs or reports a turn has: less than a millisecond on an idle machine. Our choice. */
-const TURN_SIZE = 64
+const TURN_SIZE = 128
+/** A grant takes twice as long as the other steps. */
+export const COST_OF_GRANT = 2
 
 /** Takes the items of tenants in turn, and for each tenant those of its clients. */
 export class FairQueue<T> {
@@ -89,9 +91,9 @@ export class CallTurns {
   }
 
   /** Await it before each URL. Returns undefined while the turn of the call goes on. */
-  next(): Promise<void> | undefined {
-    if (!this.#hasTurn) return this.#wait()
-    this.#left--
+  next(cost = 1): Promise<void> | undefined {
+    if (!this.#hasTurn) return this.#wait(cost)
+    this.#left -= cost
     return undefined
   }
 
@@ -104,7 +106,7 @@ export class CallTurns {
     return this.#left > 0 && this.#number === this.#turns.number
   }
 
-  async #wait(): Promise<void> {
+  async #wait(cost: number): Promise<void> {
     while (!this.#hasTurn) {
       this.#next ??= this.#turns.next(this.#tenant, this.#client, this.#goesOn).then(() => {
         this.#left = TURN_SIZE
@@ -114,6 +116,6 @@ export class CallTurns {
       })
       await this.#next
     }
-    this.#left--
+    this.#left -= cost
   }
 }

@@ -2,7 +2,7 @@
 import type { ClientVerdict } from '@politely/fetcher'
 import { expect, test } from 'vitest'
 import { RobotsFetches } from '../src/permits/robots-fetches.ts'
-import { CallTurns, FairQueue, Turns } from '../src/turns.ts'
+import { CallTurns, COST_OF_GRANT, FairQueue, Turns } from '../src/turns.ts'
 import { deskKit } from './kit.ts'
 
 test('a queue takes from one tenant after another, and from one client after another', () => {
@@ -15,7 +15,7 @@ test('a queue takes from one tenant after another, and from one client after ano
   expect(taken).toEqual(['a0', 'b1', 'a4', 'b2', 'a1', 'a2', 'a3', undefined])
 })
 
-test('a turn has 64 URLs, and ends when the event loop goes on', async () => {
+test('a turn has 128 URLs or 64 grants, and ends when the event loop goes on', async () => {
   const turns = new Turns()
   const [one, two] = [new CallTurns(turns, 'A'), new CallTurns(turns, 'A')]
   const seen: string[] = []
@@ -25,11 +25,13 @@ test('a turn has 64 URLs, and ends when the event loop goes on', async () => {
       if (turn !== undefined) await turn.then(() => seen.push(`${name} ${n}`))
     }
   }
-  await Promise.all([work('one', one, 130), work('two', two, 1)])
-  expect(seen).toEqual(['one 1', 'one 65', 'one 129', 'two 1']) // a call that has begun goes on
+  await Promise.all([work('one', one, 258), work('two', two, 1)])
+  expect(seen).toEqual(['one 1', 'one 129', 'one 257', 'two 1']) // a call that has begun goes on
   await new Promise(setImmediate)
-  await work('one', one, 1)
-  expect(seen.at(-1)).toBe('one 1')
+  let grants = 1
+  await one.next(COST_OF_GRANT)
+  while (one.next(COST_OF_GRANT) === undefined) grants++
+  expect(grants).toBe(64)
 })
 
 test.each(['tenants', 'clients'])('large batches of one of two %s do not hold up a URL of the other', async (kind) => {

@@ -34,7 +34,7 @@ import {
   type PermitRecord,
 } from '@politely/gate/internal'
 import type { Tenant, UsedUp } from '../tenants.ts'
-import { CallTurns, Turns } from '../turns.ts'
+import { CallTurns, COST_OF_GRANT, Turns } from '../turns.ts'
 import { Entrances, type Refusal } from './entrances.ts'
 import { type Lease, Leases } from './lease.ts'
 import { Line, type Place } from './line.ts'
@@ -358,12 +358,12 @@ export class PermitDesk {
     }
     const entered: Promise<void>[] = []
     for (const entering of byKey.values()) {
-      const turn = turns.next()
+      const turn = turns.next(COST_OF_GRANT)
       if (turn !== undefined) await nextTurn(turn)
       entered.push(
         (async () => {
           for (const [n, enter] of entering.entries()) {
-            const next = n === 0 ? undefined : turns.next()
+            const next = n === 0 ? undefined : turns.next(COST_OF_GRANT)
             if (next !== undefined) await nextTurn(next)
             if (!this.isDraining && !call.signal.aborted) await enter(isLate)
           }
