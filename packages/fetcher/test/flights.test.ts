@@ -549,7 +549,7 @@ test('close rejects all waiting flights and those under way, and leaves nothing 
   await client.close()
   for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: closed })
   expect(server.order).toHaveLength(4)
-  expect(client.gauges).toEqual({ origins: 0, memoryBytes: 0, flightsUnderWay: 0, flightsWaiting: 0 })
+  expect(client.gauges).toEqual({ origins: 0, memoryBytes: 0, flightsUnderWay: 0, flightsWaiting: 0, storeOutageMs: 0 })
   expect(getEventListeners(signal, 'abort')).toEqual([])
   expect(client.counters).toMatchObject({ questions: 0, fetches: 0, waits: 200 })
 })

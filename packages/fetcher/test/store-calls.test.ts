@@ -9,10 +9,16 @@ import { LEASING_STORE_TIMEOUT_MS, STORE_TIMEOUT_MS, StoreCalls } from '../src/s
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
+const telemetryOf = (failures: StoreFailure[]) =>
+  ({
+    storeFailed: (failure: StoreFailure) => failures.push(failure),
+    storeWorks: () => undefined,
+  }) as unknown as Telemetry
+
 /** A store that does not respond while `isHung`. */
 function openStore(hasLeases = false) {
   const failures: StoreFailure[] = []
-  const telemetry = { storeFailed: (failure: StoreFailure) => failures.push(failure) } as unknown as Telemetry
+  const telemetry = telemetryOf(failures)
   const calls = new StoreCalls(telemetry, new AbortController().signal, hasLeases)
   const store = { isHung: false, called: 0 }
   const get = () =>
@@ -68,7 +74,7 @@ test('a store with leases may take five times as long, so that its clients do no
 
 test('a call that fails at once causes no pause', async () => {
   const { get, failures } = openStore()
-  const telemetry = { storeFailed: (failure: StoreFailure) => failures.push(failure) } as unknown as Telemetry
+  const telemetry = telemetryOf(failures)
   const calls = new StoreCalls(telemetry, new AbortController().signal)
   expect(await calls.call('set', 'https://example.com', () => Promise.reject(new Error('full')))).toBeUndefined()
   expect(await calls.call('get', 'https://example.com', async () => 'text')).toBe('text')
@@ -84,4 +90,30 @@ test('a reply that arrives while the event loop is blocked is not too late', asy
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
   expect(await result).toBe('in time')
   port1.close()
+})
+
+test('an outage lasts until the operation that failed succeeds: a full store still reads', async () => {
+  const told: unknown[] = []
+  const telemetry = {
+    storeFailed: (_: StoreFailure, isFirst: boolean) => told.push(isFirst),
+    storeWorks: (forMs: number, failures: number) => told.push([forMs, failures]),
+  } as unknown as Telemetry
+  const calls = new StoreCalls(telemetry, new AbortController().signal)
+  const read = () => calls.call('get', 'https://example.com', async () => 'text')
+  const write = (isFull: boolean) =>
+    calls.call('set', 'https://example.com', async () => {
+      if (isFull) throw new Error('full')
+    })
+  await write(true)
+  await vi.advanceTimersByTimeAsync(20_000)
+  await read()
+  await write(true)
+  expect([calls.outageMs, told]).toEqual([20_000, [true, false]])
+  await vi.advanceTimersByTimeAsync(10_000)
+  await write(false)
+  expect([calls.outageMs, told.slice(2)]).toEqual([0, [[30_000, 2]]])
+  await write(true)
+  await vi.advanceTimersByTimeAsync(60_000) // the client has nothing to write
+  await read()
+  expect([calls.outageMs, told.slice(3)]).toEqual([0, [true, [60_000, 1]]])
 })
