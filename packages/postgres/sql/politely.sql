@@ -87,7 +87,7 @@ END IF;
 functions_before := ARRAY(SELECT f.oid FROM pg_proc f WHERE f.pronamespace = 'politely'::regnamespace);
 
 IF installed IS NULL THEN
-  -- Version 1: data ----------------------------------------------------------------------------------------
+  -- Version 1: data -------------------------------------------------------------------------------
 
   INSERT INTO politely.version VALUES (newest);
 
