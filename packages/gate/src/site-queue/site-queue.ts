@@ -533,7 +533,7 @@ function listOf<T extends SiteQueueInput>(urls: T | Iterable<T>): Iterable<T> {
 const LASTING =
   'siteQueue puts URLs into a spill without the method origins: if this process ends before they are taken back, no later queue yields them; write origins, which returns the origins that have URLs, or origins: () => [] if the spill ends with the process'
 
-type WarningCode = 'POLITELY_SITE_QUEUE' | 'POLITELY_SITE_QUEUE_SPILL'
+type WarningCode = `POLITELY_SITE_QUEUE${'' | '_SPILL'}`
 
 /** The warnings in the log of each gate. */
 const logged = new WeakMap<PoliteGate, Set<WarningCode>>()

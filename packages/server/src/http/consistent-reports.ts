@@ -2,17 +2,12 @@
 import type { Report } from '../schemas.ts'
 import { Fault } from './problem.ts'
 
-/** What a request that was not sent cannot have. */
-const OF_SENT = ['status', 'retry_after', 'sent_after_ms', 'took_ms'] as const
-
-/** @throws {Fault} for a report that says that its request was not sent, and what came of it. */
+/** @throws {Fault} for a report that has a status, and says that its request was not sent. */
 export function assertConsistent(reports: readonly Report[]): void {
-  for (const [n, report] of reports.entries()) {
-    const other = report.outcome === 'not-sent' ? OF_SENT.find((name) => report[name] !== undefined) : undefined
-    if (other !== undefined)
-      throw new Fault(
-        'invalid-request',
-        `body.reports.${n} has "outcome": "not-sent" and ${other}, which contradict each other; leave out one of them`,
-      )
-  }
+  const n = reports.findIndex(({ outcome, status }) => outcome === 'not-sent' && status !== undefined)
+  if (n !== -1)
+    throw new Fault(
+      'invalid-request',
+      `body.reports.${n} has "outcome": "not-sent" and status, which contradict each other; leave out one of them`,
+    )
 }

@@ -20,7 +20,7 @@ export function applyReport(desk: PermitDesk, tenant: Tenant, report: Report, ma
   const named = desk.permitOf(tenant, report.permit)
   if (typeof named === 'string') return named
   const { permit, lease } = named
-  if (report.sent_after_ms !== undefined && lease !== undefined)
+  if (report.sent_after_ms !== undefined && lease !== undefined && report.outcome !== 'not-sent')
     lease.permit.sentAfter(Math.min(report.sent_after_ms, lease.startWithinMs))
   const response = responseOf(report, maxPauseMs)
   const isRepeated = (response !== undefined || report.outcome === 'not-sent') && !desk.noteReport(named)
