@@ -532,8 +532,33 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
 
   #leaseOf({ call, route }: WaitingRequest): LeaseTerms | undefined {
     if (!this.#context.pacer.countsUnderWay) return undefined
-    const open = [...this.#open.keys()].slice(0, MAX_OPEN)
-    return { max: route.pacing.maxConcurrentPerKey, leaseMs: call.leaseMs, open }
+    return { max: route.pacing.maxConcurrentPerKey, leaseMs: call.leaseMs, open: this.#openTickets }
+  }
+
+  get #openTickets(): readonly Ticket[] {
+    return [...this.#open.keys()].slice(0, MAX_OPEN)
+  }
+
+  /**
+   * Asks the pacer which requests under way have ended elsewhere. With requests that wait, the call of
+   * `reserve` for the first one says so. Does nothing while the pacer need not be asked.
+   */
+  async findEnded(): Promise<void> {
+    const [oldest] = this.#open.values()
+    if (oldest === undefined || this.#isAdmitting || this.#line.size > 0) return
+    this.#isAdmitting = true
+    try {
+      if (!this.isFree(this.#context.now())) return
+      const nothing = { max: 0, leaseMs: undefined, open: this.#openTickets } // no request may start
+      const slot = await this.reserve(oldest.slot.limits, 0, false, 0, nothing)
+      if (slot !== undefined) cancelSlots([slot])
+    } catch (error) {
+      this.#context.pacer.failed(this.key, error)
+    } finally {
+      this.stopWaitingForEnd()
+      this.#isAdmitting = false
+      this.advance()
+    }
   }
 
   protected override endElsewhere(tickets: readonly Ticket[]): void {

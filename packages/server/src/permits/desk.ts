@@ -184,6 +184,7 @@ export class PermitDesk {
   readonly #reported = new Map<string, true>()
   /** Wake the calls that are held. */
   readonly #held = new Set<() => void>()
+  #isFindingEnded = false
   /** Whether no permit is granted any more. */
   isDraining = false
 
@@ -505,7 +506,21 @@ export class PermitDesk {
     for (const { place } of items) place?.line.held.delete(wake)
   }
 
+  /** Ends the leases here that reports to other servers have ended. */
+  async #findEnded(): Promise<void> {
+    if (this.#isFindingEnded || !this.#port.pacer.countsUnderWay) return
+    this.#isFindingEnded = true
+    try {
+      for (const key of this.leases.keysToAsk(this.isDraining)) await this.#port.findEnded(key)
+    } catch (error) {
+      this.#options.onError(error)
+    } finally {
+      this.#isFindingEnded = false
+    }
+  }
+
   #sweep(): void {
+    void this.#findEnded()
     const now = this.#port.now()
     for (const line of this.#lines.values()) {
       line.sweep(now)
