@@ -190,6 +190,7 @@ describe('over a pacer that both servers share', () => {
     expect(applyReport(second.desk, someone, report, HOUR)).toBe('counted')
     expect(told()).toEqual([`report 1 429 ${20 * MINUTE}`])
     expect(applyReport(second.desk, someone, { permit: one }, HOUR)).toBe('gone')
+    applyReport(second.desk, someone, { permit: one }, HOUR)
     expect(told()).toEqual(['release 1'])
     expect(applyReport(second.desk, someone, { permit: two, outcome: 'not-sent' }, HOUR)).toBe('gone')
     expect(told()).toEqual(['cancel 2'])

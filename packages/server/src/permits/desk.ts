@@ -147,7 +147,7 @@ const SWEEP_MS = 5_000
 const LATE_MS = 10 * 60_000
 /** How long a report waits for its pacer. Our choice: as long as a pacer waits for its server. */
 const TOLD_MS = 2_000
-/** Of how many permits it is known that they have reported. Our choice. */
+/** Of how many permits it is known that they have reported, or ended. Our choice. */
 const MAX_REPORTED = 100_000
 
 export interface DeskOptions {
@@ -182,6 +182,8 @@ export class PermitDesk {
   #number = 1
   /** The ids of permits that have reported a response, or that no request was sent. */
   readonly #reported = new Map<string, true>()
+  /** The ids of permits without a lease here whose requests have ended. */
+  readonly #ended = new Map<string, true>()
   /** Wake the calls that are held. */
   readonly #held = new Set<() => void>()
   #isFindingEnded = false
@@ -284,9 +286,7 @@ export class PermitDesk {
    * done so before.
    */
   noteReport({ id }: NamedPermit): boolean {
-    if (this.#reported.has(id)) return false
-    setBounded(this.#reported, id, true, MAX_REPORTED)
-    return true
+    return isFirst(this.#reported, id)
   }
 
   /**
@@ -298,9 +298,9 @@ export class PermitDesk {
   }
 
   /** The request of a permit has ended. */
-  end({ lease, permit }: NamedPermit): void {
+  end({ id, lease, permit }: NamedPermit): void {
     if (lease !== undefined) this.leases.end(lease)
-    else {
+    else if (isFirst(this.#ended, id)) {
       permit.release()
       this.#lines.get(permit.key)?.wake()
     }
@@ -527,6 +527,13 @@ export class PermitDesk {
       this.#dropIfEmpty(line)
     }
   }
+}
+
+/** Notes an id, and returns whether it is new. */
+function isFirst(ids: Map<string, true>, id: string): boolean {
+  if (ids.has(id)) return false
+  setBounded(ids, id, true, MAX_REPORTED)
+  return true
 }
 
 function callerOf({ tenant, client }: PermitCall): string {
