@@ -42,6 +42,13 @@ test('has one probe at a time, which is a lease', () => {
   expect(applyFailure(second, LIMITS, 'late', 150_001, probing.lastProbe)).toBe(second)
 })
 
+test('counts the failure of a probe once', () => {
+  const probing = startProbe(failed(5), 30_000)
+  const again = applyFailure(probing, LIMITS, 'again', 30_000, probing.lastProbe)
+  expect(again).toMatchObject({ failures: 6, periods: 2, retryAt: 90_000 })
+  expect(applyFailure(again, LIMITS, 'repeated', 30_001, probing.lastProbe)).toBe(again)
+})
+
 test('rests for longer after each probe that fails, and at most for maxMs', () => {
   let circuit = failed(5)
   const rests: number[] = []

@@ -113,6 +113,8 @@ export interface GatePort
    * @param isOwn Whether this gate has granted the permit.
    */
   readonly receiverOf: (record: PermitRecord, isOwn: boolean) => ReceivingGate
+  /** Asks a pacer of several processes which requests under way of a pace key have ended elsewhere. */
+  readonly findEnded: (key: string) => Promise<void>
   /** Resolves when the pacer knows what all reports so far have said. */
   readonly told: () => Promise<void>
   /** Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period. */
@@ -292,6 +294,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
         site: origin === undefined ? pacing : sitePacingOf(origin),
         lane: routes.laneOf(key),
       }),
+      findEnded: async (key) => routes.laneOf(key)?.findEnded(),
       told: () => pacer.told(),
       circuitOf: (origin) => {
         const report = context.circuits.reportOf(origin)

@@ -117,6 +117,22 @@ test('a slot that has ended elsewhere is released here, and the pacer is not tol
   expect(pacer.calls.filter((call) => call.startsWith('release'))).toEqual([])
 })
 
+test('a gate without waiting requests can ask which requests have ended elsewhere', async () => {
+  const { pacer, one, other, enter } = twoGates()
+  const first = await enter(one)
+  await gatePort(one).findEnded(first.key)
+  expect(one.gauges.underWay).toBe(1)
+  pacer.leases.clear()
+  await gatePort(one).findEnded(first.key)
+  expect([one.gauges.underWay, pacer.leases.size, pacer.terms.at(-1)?.max]).toEqual([0, 0, 0])
+  await enter(other) // nothing was reserved
+  const waiting = enter(one)
+  await gatePort(one).findEnded(first.key)
+  pacer.leases.clear()
+  await advance(POLL_MS)
+  expect((await waiting).waitedFor).toBe('concurrency')
+})
+
 test('a cancelled slot and a lease that is over are not released', async () => {
   const { pacer, one, enter } = twoGates()
   const first = await enter(one)

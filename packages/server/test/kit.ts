@@ -4,7 +4,8 @@ import { RobotsClient } from '@politely/fetcher'
 import { LocalPacer, PoliteGate, type PoliteGateOptions } from '@politely/gate'
 import { onTestFinished, vi } from 'vitest'
 import { PolitelyServer, type PolitelyServerOptions } from '../src/index.ts'
-import { PermitDesk, type PermitResult } from '../src/permits/desk.ts'
+import { PermitDesk } from '../src/permits/desk.ts'
+import type { PermitResult } from '../src/permits/permit-call.ts'
 import { DEFAULT_QUOTAS, type Quotas, Tenant } from '../src/tenants.ts'
 
 export interface Site {

@@ -2,7 +2,7 @@
 import { BlockedAddressError } from '@politely/fetcher'
 import { expect, test } from 'vitest'
 import { messageOf, shownAccess } from '../src/http/messages.ts'
-import type { PermitResult } from '../src/permits/desk.ts'
+import type { PermitResult } from '../src/permits/permit-call.ts'
 import { applyReport } from '../src/permits/reports.ts'
 import { type DeskKit, deskKit, permitOf, ticketOf } from './kit.ts'
 

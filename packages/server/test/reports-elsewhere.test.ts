@@ -109,7 +109,10 @@ async function oneAtATime(newPacer: () => Pacer & { close(): void }): Promise<vo
   expect((await first.call('/v1/renewals', { permits: [two] })).body.results).toMatchObject([{ state: 'done' }])
   expect(await told(first, { permit: two, outcome: 'not-sent' })).toBe('gone')
   expect((await second.call('/v1/renewals', { permits: [two] })).body.results).toMatchObject([{ state: 'gone' }])
-  await grant(first.origin, url)
+  const three = await grant(first.origin, url)
+  expect(await told(second, { permit: three, status: 200 })).toBe('counted')
+  await vi.waitFor(async () => expect(await open(first)).toBe('0'), { timeout: 30_000, interval: 500 })
+  expect((await first.call('/metrics')).body).toMatch(/^politely_server_expires_total\S* 0$/m)
 }
 
 test.skipIf(noRedisServer())('ends the permit at both servers over Redis', async () => {

@@ -1,7 +1,7 @@
 // Reports that reach another server than the one that has granted the permit, or the same server after
 // a restart. All of them have the same key.
 import { createHmac } from 'node:crypto'
-import { LocalPacer, type Pacer } from '@politely/gate'
+import { LocalPacer, type Pacer, type Reservation } from '@politely/gate'
 import { describe, expect, test } from 'vitest'
 import { applyReport, renew } from '../src/permits/reports.ts'
 import { deskKit, permitOf, shown, ticketOf } from './kit.ts'
@@ -133,10 +133,16 @@ describe('over a pacer that both servers share', () => {
     readonly #local = new LocalPacer(() => Date.now())
     /** Whether as many requests as may be are under way at another server. */
     isFull = false
-    readonly reserve: Pacer['reserve'] = async (...args) =>
-      this.isFull
-        ? { kind: 'wait', ticket: undefined, waitMs: 250, because: 'concurrency' }
-        : this.#local.reserve(...args)
+    /** The slots whose requests are no longer under way. */
+    readonly #ended = new Set<unknown>()
+    readonly reserve: Pacer['reserve'] = async (...args) => {
+      const { max = 0, open = [] } = args[6] ?? {}
+      const reply: Reservation =
+        this.isFull || max === 0
+          ? { kind: 'wait', ticket: undefined, waitMs: 250, because: 'concurrency' }
+          : this.#local.reserve(...args)
+      return { ...reply, ended: open.filter((ticket) => this.#ended.has(ticket)) }
+    }
     readonly estimate: Pacer['estimate'] = async (...args) => this.#local.estimate(...args)
     readonly renew = async (_: string, ticket: unknown, leaseMs: number) => {
       this.calls.push(`renew ${ticket} ${leaseMs}`)
@@ -151,6 +157,7 @@ describe('over a pacer that both servers share', () => {
       this.#local.cancel(key, ticket)
     }
     release(_: string, ticket: unknown) {
+      this.#ended.add(ticket)
       this.calls.push(`release ${ticket}`)
     }
     end() {}
@@ -183,12 +190,26 @@ describe('over a pacer that both servers share', () => {
     expect(applyReport(second.desk, someone, report, HOUR)).toBe('counted')
     expect(told()).toEqual([`report 1 429 ${20 * MINUTE}`])
     expect(applyReport(second.desk, someone, { permit: one }, HOUR)).toBe('gone')
+    applyReport(second.desk, someone, { permit: one }, HOUR)
     expect(told()).toEqual(['release 1'])
     expect(applyReport(second.desk, someone, { permit: two, outcome: 'not-sent' }, HOUR)).toBe('gone')
     expect(told()).toEqual(['cancel 2'])
-    expect((await first.ask(['/b'])).map(shown)).toEqual(['wait 20000 retry-after'])
     expect(applyReport(first.desk, someone, { permit: one, status: 429 }, HOUR)).toBe('done')
     expect(told()).toEqual([`report 1 429 ${20 * MINUTE}`, 'release 1'])
+    expect((await first.ask(['/b'])).map(shown)).toEqual(['wait 20000 retry-after'])
+  })
+
+  test('a server learns of a report elsewhere, even if nothing more is asked of the site', async () => {
+    const { told: _, isFull: __, ...options } = shared()
+    const { first, second, someone, grant } = await twoServers(options)
+    const [one, two] = [await grant(), await grant()]
+    expect(applyReport(second.desk, someone, { permit: one, status: 200 }, HOUR)).toBe('counted')
+    await first.advance(10_000)
+    expect(first.desk.leases.open).toBe(1)
+    expect(applyReport(second.desk, someone, { permit: two, status: 200 }, HOUR)).toBe('counted')
+    first.desk.drain()
+    await first.advance(5_000)
+    expect([first.desk.leases.open, ...first.expired]).toEqual([0])
   })
 
   test('a lease that is over is left to the clock of the pacer, and can be renewed at any server', async () => {

@@ -81,8 +81,8 @@ export function returnProbe<F>(circuit: Circuit<F>, probe: number): Circuit<F> {
 }
 
 /**
- * Returns the circuit after a failure. In an open circuit, only the failure of the probe counts:
- * the other requests started before it opened.
+ * Returns the circuit after a failure. In an open circuit, only the failure of the probe counts, and
+ * once: the other requests started before it opened.
  * @param probe The number of the probe that failed; undefined for another request.
  * @param retryAfterMs How long the site asks to wait. Milliseconds.
  */
@@ -95,7 +95,7 @@ export function applyFailure<F>(
   retryAfterMs = 0,
 ): Circuit<F> {
   const isOpen = circuit.periods > 0
-  if (isOpen && probe !== circuit.lastProbe) return circuit
+  if (isOpen && (probe !== circuit.lastProbe || circuit.probeUntil === 0)) return circuit
   const failures = circuit.failures + 1
   const failed = { ...circuit, failures, failure, failedAt: now, probeUntil: 0 }
   if (!isOpen && failures < limits.failures) return failed

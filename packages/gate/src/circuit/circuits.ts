@@ -164,9 +164,8 @@ export class Circuits {
   #opensAfterFailure(origin: string, limits: SiteCircuit, probe: Ticket | undefined): boolean {
     const now = this.#context.now()
     const known = this.#circuits.all.get(origin) ?? closedCircuit
-    const { lastProbe } = known // the tickets of the keeper may be anything
-    const result = { kind: 'failure', probe: probe === undefined ? undefined : lastProbe } as const
-    return circuitReport(circuitAfter(known, limits, result, now), now).state === 'open'
+    if (probe !== undefined && known.periods > 0) return true
+    return circuitReport(circuitAfter(known, limits, { kind: 'failure' }, now), now).state === 'open'
   }
 
   /** A probe was not sent, or its result is not known. */

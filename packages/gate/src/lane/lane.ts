@@ -89,7 +89,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
    */
   #sharedLimits: readonly SharedLimit[] = NO_LIMITS
   /** By the tickets of their slots: the requests under way, if the pacer counts them. */
-  readonly #open = new Map<Ticket, Grant>()
+  #open: Map<Ticket, Grant> | undefined
   /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
   #heldBy: WaitCause | undefined
 
@@ -314,7 +314,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
    */
   release(grant: Grant): void {
     this.underWay--
-    this.#open.delete(grant.slot.ticket)
+    this.#open?.delete(grant.slot.ticket)
     this.stopWaitingForEnd()
     if (this.#line.size === 0) this.#handleEmpty()
     for (const limit of grant.sharedLimits) limit.release()
@@ -532,12 +532,37 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
 
   #leaseOf({ call, route }: WaitingRequest): LeaseTerms | undefined {
     if (!this.#context.pacer.countsUnderWay) return undefined
-    const open = [...this.#open.keys()].slice(0, MAX_OPEN)
-    return { max: route.pacing.maxConcurrentPerKey, leaseMs: call.leaseMs, open }
+    return { max: route.pacing.maxConcurrentPerKey, leaseMs: call.leaseMs, open: this.#openTickets }
+  }
+
+  get #openTickets(): readonly Ticket[] {
+    return [...(this.#open?.keys() ?? [])].slice(0, MAX_OPEN)
+  }
+
+  /**
+   * Asks the pacer which requests under way have ended elsewhere. With requests that wait, the call of
+   * `reserve` for the first one says so. Does nothing while the pacer need not be asked.
+   */
+  async findEnded(): Promise<void> {
+    const [oldest] = this.#open?.values() ?? []
+    if (oldest === undefined || this.#isAdmitting || this.#line.size > 0) return
+    this.#isAdmitting = true
+    try {
+      if (!this.isFree(this.#context.now())) return
+      const nothing = { max: 0, leaseMs: undefined, open: this.#openTickets } // no request may start
+      const slot = await this.reserve(oldest.slot.limits, 0, false, 0, nothing)
+      if (slot !== undefined) cancelSlots([slot])
+    } catch (error) {
+      this.#context.pacer.failed(this.key, error)
+    } finally {
+      this.stopWaitingForEnd()
+      this.#isAdmitting = false
+      this.advance()
+    }
   }
 
   protected override endElsewhere(tickets: readonly Ticket[]): void {
-    for (const ticket of tickets) this.#open.get(ticket)?.permit?.endElsewhere()
+    for (const ticket of tickets) this.#open?.get(ticket)?.permit?.endElsewhere()
   }
 
   async #awaitSlots(first: WaitingRequest, slots: Promise<readonly KeySlot[] | undefined>): Promise<void> {
@@ -580,7 +605,10 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     this.#isAdmitting = false
     const grant = new Grant(this, first.route.site, at, slots.at(-1) as KeySlot, slots.slice(0, -1), sharedLimits)
     this.#context.concurrency.start(grant)
-    if (this.#context.pacer.countsUnderWay) this.#open.set(grant.slot.ticket, grant)
+    if (this.#context.pacer.countsUnderWay) {
+      this.#open ??= new Map()
+      this.#open.set(grant.slot.ticket, grant)
+    }
     const { check, call, arrivedAt } = first
     const { circuit } = first.route.pacing
     first.reply(new GrantedPermit(this.#context, grant, check, call, at - arrivedAt, waitedFor, circuit, first.probe))

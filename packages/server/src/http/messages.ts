@@ -5,7 +5,7 @@ import { formatTime } from '@politely/core/engine'
 import { type ClientVerdict, loggableVerdict } from '@politely/fetcher'
 import { isPrivateHost } from '@politely/fetcher/internal'
 import { durationText } from '@politely/gate/internal'
-import type { PermitResult, WaitBecause } from '../permits/desk.ts'
+import type { PermitResult, WaitBecause } from '../permits/permit-call.ts'
 import type { ReportState } from '../permits/reports.ts'
 import type { UsedUp } from '../tenants.ts'
 

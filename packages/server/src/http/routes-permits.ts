@@ -1,7 +1,7 @@
 // The routes of permits: /v1/permits, /v1/reports, /v1/renewals.
 
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { PermitResult } from '../permits/desk.ts'
+import type { PermitResult } from '../permits/permit-call.ts'
 import { applyReport, type ReportState, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'

@@ -14,16 +14,8 @@
 // The desk decides nothing itself. The order of the URLs that wait is its own (line.ts), since they
 // wait outside of the gate; all else is what the gate says.
 import { randomBytes } from 'node:crypto'
-import type { ClientVerdict } from '@politely/fetcher'
 import { onAbort, setBounded, withTimeout } from '@politely/fetcher/internal'
-import {
-  BudgetError,
-  type CircuitFailure,
-  CircuitOpenError,
-  type Forecast,
-  type PoliteGate,
-  RobotsDisallowedError,
-} from '@politely/gate'
+import { BudgetError, CircuitOpenError, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type Entrance,
   ForeignPermit,
@@ -33,70 +25,13 @@ import {
   type OuterLane,
   type PermitRecord,
 } from '@politely/gate/internal'
-import type { Tenant, UsedUp } from '../tenants.ts'
+import type { Tenant } from '../tenants.ts'
 import { CallTurns, COST_OF_GRANT, Turns } from '../turns.ts'
 import { Entrances, type Refusal } from './entrances.ts'
 import { type Lease, Leases } from './lease.ts'
 import { Line, type Place } from './line.ts'
+import type { PermitCall, PermitReply, PermitResult, WaitBecause } from './permit-call.ts'
 import { Seal, type SealedKind } from './seal.ts'
-
-/**
- * Why a request has to wait. `robots-txt`: it is being fetched. `queue`: other tickets come first.
- * `server-busy`: the server could not grant a permit in time. `draining`: the server stops.
- */
-export type WaitBecause =
-  | Extract<Forecast, { allowed: true }>['because']
-  | 'robots-txt'
-  | 'queue'
-  | 'server-busy'
-  | 'draining'
-
-/** Why a request may not be made. Most are the `because` of the verdict. */
-type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
-
-export type PermitResult =
-  | { readonly state: 'go'; readonly permit: string; readonly lease: Lease }
-  | {
-      readonly state: 'wait'
-      readonly waitMs: number
-      readonly because: WaitBecause
-      readonly ticket?: string | undefined
-    }
-  | {
-      readonly state: 'refused'
-      readonly because: RefusedBecause
-      readonly verdict: ClientVerdict
-      /** Milliseconds since 1970. */
-      readonly retryAt: number | undefined
-      /** How many requests the budget of the site allows, if that is the reason. */
-      readonly budget?: number | undefined
-      /** The outcome of the last request to the site, if its circuit is the reason. */
-      readonly circuit?: CircuitFailure | undefined
-    }
-  | { readonly state: 'full'; readonly waitMs: number; readonly because: UsedUp; readonly ticket?: string | undefined }
-  | { readonly state: 'unknown'; readonly because: 'ticket' }
-
-/** One call for permits. */
-export interface PermitCall {
-  readonly tenant: Tenant
-  /** The name of the client, if it gives one. Clients of a tenant take turns. */
-  readonly client?: string | undefined
-  /** Whether URLs may lead to private addresses. */
-  readonly mayReachPrivate: boolean
-  readonly startWithinMs: number
-  /** How long the call may wait until a request may start. */
-  readonly holdMs: number
-  readonly leaseMs: number
-  readonly requests: readonly { readonly url: string; readonly ticket?: string | undefined }[]
-  /** Aborted when the connection of the client is closed. */
-  readonly signal: AbortSignal
-}
-
-export interface PermitReply {
-  /** The time from the call to its grants. */
-  readonly heldMs: number
-  readonly results: readonly PermitResult[]
-}
 
 /** A permit that a client names. */
 export interface NamedPermit {
@@ -147,7 +82,7 @@ const SWEEP_MS = 5_000
 const LATE_MS = 10 * 60_000
 /** How long a report waits for its pacer. Our choice: as long as a pacer waits for its server. */
 const TOLD_MS = 2_000
-/** Of how many permits it is known that they have reported. Our choice. */
+/** Of how many permits it is known that they have reported, or ended. Our choice. */
 const MAX_REPORTED = 100_000
 
 export interface DeskOptions {
@@ -182,8 +117,11 @@ export class PermitDesk {
   #number = 1
   /** The ids of permits that have reported a response, or that no request was sent. */
   readonly #reported = new Map<string, true>()
+  /** The ids of permits without a lease here whose requests have ended. */
+  readonly #ended = new Map<string, true>()
   /** Wake the calls that are held. */
   readonly #held = new Set<() => void>()
+  #isFindingEnded = false
   /** Whether no permit is granted any more. */
   isDraining = false
 
@@ -283,9 +221,7 @@ export class PermitDesk {
    * done so before.
    */
   noteReport({ id }: NamedPermit): boolean {
-    if (this.#reported.has(id)) return false
-    setBounded(this.#reported, id, true, MAX_REPORTED)
-    return true
+    return isFirst(this.#reported, id)
   }
 
   /**
@@ -297,9 +233,9 @@ export class PermitDesk {
   }
 
   /** The request of a permit has ended. */
-  end({ lease, permit }: NamedPermit): void {
+  end({ id, lease, permit }: NamedPermit): void {
     if (lease !== undefined) this.leases.end(lease)
-    else {
+    else if (isFirst(this.#ended, id)) {
       permit.release()
       this.#lines.get(permit.key)?.wake()
     }
@@ -505,13 +441,34 @@ export class PermitDesk {
     for (const { place } of items) place?.line.held.delete(wake)
   }
 
+  /** Ends the leases here that reports to other servers have ended. */
+  async #findEnded(): Promise<void> {
+    if (this.#isFindingEnded || !this.#port.pacer.countsUnderWay) return
+    this.#isFindingEnded = true
+    try {
+      for (const key of this.leases.keysToAsk(this.isDraining)) await this.#port.findEnded(key)
+    } catch (error) {
+      this.#options.onError(error)
+    } finally {
+      this.#isFindingEnded = false
+    }
+  }
+
   #sweep(): void {
+    void this.#findEnded()
     const now = this.#port.now()
     for (const line of this.#lines.values()) {
       line.sweep(now)
       this.#dropIfEmpty(line)
     }
   }
+}
+
+/** Notes an id, and returns whether it is new. */
+function isFirst(ids: Map<string, true>, id: string): boolean {
+  if (ids.has(id)) return false
+  setBounded(ids, id, true, MAX_REPORTED)
+  return true
 }
 
 function callerOf({ tenant, client }: PermitCall): string {

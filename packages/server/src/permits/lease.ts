@@ -14,9 +14,15 @@ export interface Lease {
   /** Milliseconds, by the clock of the gate. */
   endsAt: number
   timer: NodeJS.Timeout | undefined
+  readonly grantedAt: number
+  /** When to ask next whether a report to another server has ended it. */
+  askAt: number
   /** How long after the grant its client may send the request. */
   readonly startWithinMs: number
 }
+
+/** Most requests have ended by then. Our choice. */
+const FIRST_ASKED_MS = 5_000
 
 export interface LeasesOptions {
   readonly now: () => number
@@ -40,7 +46,8 @@ export class Leases {
   }
 
   add(granted: Pick<Lease, 'number' | 'tenant' | 'permit' | 'startWithinMs'>, leaseMs: number): Lease {
-    const lease: Lease = { ...granted, endsAt: 0, timer: undefined }
+    const grantedAt = this.#options.now()
+    const lease: Lease = { ...granted, grantedAt, askAt: grantedAt + FIRST_ASKED_MS, endsAt: 0, timer: undefined }
     this.#open.set(lease.number, lease)
     lease.permit.onEndedElsewhere = () => this.#isOver(lease)
     this.renew(lease, leaseMs)
@@ -49,6 +56,17 @@ export class Leases {
 
   find(number: number): Lease | undefined {
     return this.#open.get(number)
+  }
+
+  /**
+   * Returns the pace keys of the leases that another server may have ended: of all leases, or of those
+   * that are due. The longer a lease lasts, the less often it is due.
+   */
+  keysToAsk(ofAll: boolean): Iterable<string> {
+    const now = this.#options.now()
+    const due = [...this.#open.values()].filter(({ askAt }) => ofAll || askAt <= now)
+    for (const lease of due) lease.askAt = 2 * now - lease.grantedAt
+    return new Set(due.map(({ permit }) => permit.key))
   }
 
   renew(lease: Lease, leaseMs: number): void {
