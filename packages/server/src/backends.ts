@@ -58,7 +58,8 @@ const LEASE_MS = 60_000
 const PROBED = 'https://politely.invalid'
 /** A refused login, and a role or database that does not exist. */
 const POSTGRES_MISTAKES = ['28P01', '28000', '3D000', 'ERR_POLITELY_POSTGRES_SCHEMA']
-const REDIS_MISTAKE = /^(?:WRONGPASS|NOAUTH|NOPERM|ERR (?:AUTH|invalid password|DB index|Client sent AUTH))/
+const REDIS_MISTAKE =
+  /^(?:WRONGPASS|NOAUTH|NOPERM|ERR (?:AUTH|invalid password|DB index|Client sent AUTH|ACL failure|The user executing))/
 
 /** @throws {UsageError} for a package that is not installed. */
 export async function openBackends(settings: BackendSettings): Promise<Backends> {

@@ -211,7 +211,7 @@ describe('a mistake ends the command with code 2', () => {
     expect(old.lines()[0]).toContain('older than this package; expected one of its version: run migrate(client)')
   })
 
-  test.skipIf(noRedisServer())('a wrong password, no such database', async () => {
+  test.skipIf(noRedisServer())('a wrong password, no such database, a command that the user may not call', async () => {
     await using redis = await startRedis()
     const admin = new Redis(redis.url)
     onTestFinished(() => admin.disconnect())
@@ -219,7 +219,10 @@ describe('a mistake ends the command with code 2', () => {
     const place = `${redis.host}:${redis.port}`
     const password = startCommand('--pacer', 'redis', '--redis', `redis://crawler:wrong@${place}`)
     const database = startCommand('--store', 'redis', '--redis', `${redis.url}/99`)
-    expect([await password.code(), await database.code()]).toEqual([2, 2])
+    await admin.acl('SETUSER', 'old', 'on', '>right', '~*', '+@all', '-zadd')
+    const rights = startCommand('--pacer', 'redis', '--redis', `redis://old:right@${place}`)
+    expect([await password.code(), await database.code(), await rights.code()]).toEqual([2, 2, 2])
+    expect(rights.lines()[0]).toMatch(/^--redis: Redis at .*(?:can't run this command|no permissions)/)
     expect(password.lines()[0]).toBe(
       `--redis: Redis at ${place}: WRONGPASS invalid username-password pair or user is disabled.`,
     )
