@@ -4,6 +4,7 @@
 // are away, and that several servers share each robots.txt.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -184,10 +185,17 @@ describe.each(services.filter(({ isMissing }) => !isMissing))('over $name', ({ n
 })
 
 describe('a mistake ends the command with code 2', () => {
-  test.skipIf(noPostgresServer())('no schema, an old one, no such database, no such role', async () => {
+  test.skipIf(noPostgresServer())('no schema, an old one, no such database, no such role, no password', async () => {
     await using postgres = await startPostgres()
     const place = `${postgres.host}:${postgres.port}`
     const to = (url: string) => startCommand('--pacer', 'postgres', '--postgres', url)
+    await postgres.psql("CREATE ROLE crawler LOGIN PASSWORD 'right'")
+    const hba = (await postgres.psql('SHOW hba_file')).trim()
+    writeFileSync(hba, `host all crawler all scram-sha-256\n${readFileSync(hba, 'utf8')}`)
+    await postgres.psql('SELECT pg_reload_conf()')
+    const password = to(postgres.url.replace(/\/\/\w+@/, '//crawler@'))
+    expect(await password.code()).toBe(2)
+    expect(password.lines()[0]).toMatch(/^--postgres: Postgres at .*: SASL: .*password must be/)
     const [schema, database, role] = [
       to(postgres.url),
       to(postgres.url.replace(/\/postgres$/, '/nowhere')),
