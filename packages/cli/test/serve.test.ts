@@ -102,6 +102,16 @@ test.for([
     ['--user-agent', 'ExampleBot', '--store', 'redis://me:secret@127.0.0.1'],
     /--store: "redis:\/\/127.0.0.1" is not a file; write redis with --redis/,
   ],
+  ...[
+    ...['redis://me:s3#secret@localhost', 'redis://me:3/secret@localhost', 'redis://me:secret%@localhost'],
+    ...['redis://me:secret@localhost:x', 'me:3?secret@localhost'],
+  ].map(
+    (address) =>
+      [
+        ['--user-agent', 'ExampleBot', '--pacer', 'redis', '--redis', address],
+        /^politely serve: --redis: the address is invalid; write one such as (?!.*secret)/,
+      ] as const,
+  ),
   [['--user-agent', 'ExampleBot', '--min-delay', '-1'], /--min-delay: "-1" is out of range/],
   [['--user-agent', 'ExampleBot', '--max-lease', 'x'], /--max-lease: "x" is out of range/],
   [['token'], /token needs the name of a caller/],

@@ -47,6 +47,24 @@ test('after a call that took too long, the store is called again after 1 s, 2 s,
   expect(String(failures[0]?.error)).toContain('it is called again in 1000 ms')
 })
 
+test('a failure after a second or more is followed by a pause, and an earlier one is not', async () => {
+  const { calls } = openStore()
+  let called = 0
+  const failAfter = async (ms: number) => {
+    const failed = calls.call('get', 'https://example.com', () => {
+      called++
+      return new Promise<string>((_, reject) => setTimeout(reject, ms, new Error('connection timeout')))
+    })
+    await vi.advanceTimersByTimeAsync(ms)
+    await failed
+  }
+  for (const ms of [900, 1_500, 900]) await failAfter(ms)
+  expect(called).toBe(2)
+  await vi.advanceTimersByTimeAsync(1_000)
+  await failAfter(900)
+  expect(called).toBe(3)
+})
+
 test('calls that hang at the same time cause one pause, and one call ends it', async () => {
   const { store, get, failures } = openStore()
   store.isHung = true

@@ -91,6 +91,7 @@ interface Lease {
   readonly open: readonly number[]
 }
 
+const NO_LIMITS: PaceLimits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined }
 /** For a limit that is infinite, which JSON does not know. */
 const MAX_LIMIT = 1e9
 /** Our choice. A turn that is forgotten passes unused. */
@@ -401,9 +402,14 @@ export class FleetPacer implements Pacer, ReportingPacer {
     return this.#calls.outage
   }
 
-  /** Finds an outage, or its end, while no requests do: see `Pacer`. */
+  /**
+   * Finds an outage, or its end, while no requests do: see `Pacer`. It reserves a slot of a key
+   * without requests, so that it fails if requests do, such as for a missing right.
+   */
   async probe(): Promise<void> {
-    await this.#calls.tryCall('pause', '', { knownPauses: [] })
+    const lease = this.countsUnderWay ? { max: MAX_LIMIT, ms: MIN_LEASE_MS, open: [] } : undefined
+    const isFree = { allowanceMs: 0, timerAllowanceMs: 0, maxAllowanceMs: 0 } // even after a loss of data
+    await this.#calls.tryCall('reserve', '', { limits: NO_LIMITS, ...isFree, knownPauses: [], lease })
   }
 
   /**
@@ -490,11 +496,10 @@ export class FleetPacer implements Pacer, ReportingPacer {
     this.#isShareDue = true
     if (this.#isSharing) return
     this.#isSharing = true
-    const none: PaceLimits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined }
     while (this.#isShareDue) {
       this.#isShareDue = false
       for (const key of this.#pushbacks.keys) {
-        const { knownPauses, pushback } = this.#knownPausesOf(key, none)
+        const { knownPauses, pushback } = this.#knownPausesOf(key, NO_LIMITS)
         if (knownPauses.length === 0) continue
         const reply = await this.#calls.tryCall('pause', key, { knownPauses }).catch(() => undefined)
         if (reply !== undefined) this.#pushbacks.told(key, pushback, reply.epoch)

@@ -210,11 +210,9 @@ end
 
 -- Which of the slots that the caller believes to be under way have no lease.
 local function endedSlots()
-  local open, ended = {}, {}
-  for i, slot in ipairs(request.lease.open) do open[i] = text(slot) end
-  if #open == 0 then return '' end
-  for i, endsAt in ipairs(redis.call('ZMSCORE', KEYS[4], unpack(open))) do
-    if not endsAt then ended[#ended + 1] = open[i] end
+  local ended = {}
+  for _, slot in ipairs(request.lease.open) do
+    if not redis.call('ZSCORE', KEYS[4], text(slot)) then ended[#ended + 1] = text(slot) end
   end
   return table.concat(ended, ' ')
 end

@@ -1,5 +1,6 @@
 // What the server keeps outside of its process: the pace, and the copies of robots.txt. A pacer and
 // a store in the same Redis or Postgres share one client.
+import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textWithoutCredentials } from '@politely/core/engine'
 import type { Store } from '@politely/fetcher'
@@ -58,7 +59,8 @@ const LEASE_MS = 60_000
 const PROBED = 'https://politely.invalid'
 /** A refused login, and a role or database that does not exist. */
 const POSTGRES_MISTAKES = ['28P01', '28000', '3D000', 'ERR_POLITELY_POSTGRES_SCHEMA']
-const REDIS_MISTAKE = /^(?:WRONGPASS|NOAUTH|NOPERM|ERR (?:AUTH|invalid password|DB index|Client sent AUTH))/
+const REDIS_MISTAKE =
+  /^(?:WRONGPASS|NOAUTH|NOPERM|ERR (?:AUTH|invalid password|DB index|Client sent AUTH|ACL failure|The user executing))/
 
 /** @throws {UsageError} for a package that is not installed. */
 export async function openBackends(settings: BackendSettings): Promise<Backends> {
@@ -170,14 +172,25 @@ async function openPostgres(connectionString: string, flag: string): Promise<Bac
   )
   const { Pool } = await optional(flag, 'pg', () => import('pg'))
   const limits = { max: MAX_CONNECTIONS, connectionTimeoutMillis: TIMEOUT_MS, query_timeout: DEAD_MS }
-  const pool = new Pool({ connectionString, ...limits })
+  const sockets = new Set<Socket>()
+  const stream = () => {
+    const socket = new Socket()
+    sockets.add(socket)
+    return socket.once('close', () => sockets.delete(socket))
+  }
+  const pool = new Pool({ connectionString, ...limits, stream })
   pool.on('error', () => undefined) // a lost connection: the next call says whether another one can be made
   return {
     name: `Postgres at ${placeOf(connectionString)}`,
     newPacer: () => new PostgresPacer({ client: pool, leaseMs: LEASE_MS }),
     newStore: () => new PostgresStore({ client: pool }),
-    isMistake: (error) => POSTGRES_MISTAKES.includes(`${(error as { readonly code?: unknown } | undefined)?.code}`),
-    close: () => pool.end(),
+    isMistake: (error) =>
+      POSTGRES_MISTAKES.includes(`${(error as { readonly code?: unknown } | undefined)?.code}`) ||
+      messageOf(error).startsWith('SASL: '), // the password is missing
+    close: async () => {
+      await pool.end()
+      for (const socket of sockets) socket.destroy() // the pool leaves those of failed logins open
+    },
   }
 }
 

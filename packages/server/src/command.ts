@@ -175,7 +175,33 @@ function backendsOf({ pacer = 'local', store, redis, postgres }: Values): Backen
     throw new UsageError('--postgres needs --pacer postgres or --store postgres')
   if (postgres === undefined && uses('postgres'))
     throw new UsageError('--postgres is missing; write the address of the database, such as postgres://localhost/crawl')
+  if (redis !== undefined) checkAddress('redis', redis)
+  if (postgres !== undefined) checkAddress('postgres', postgres)
   return { pacer, store: kept, urls: { redis: redis ?? DEFAULT_REDIS, postgres } }
+}
+
+/**
+ * Refuses an address whose password ends too early, or that the client of the service would reject:
+ * the errors of the clients show the whole address.
+ * @throws {UsageError}
+ */
+function checkAddress(service: 'redis' | 'postgres', address: string): void {
+  if (address.startsWith('/')) return // the path of a UNIX socket
+  const url = address.includes('://') ? address : `${service}://${address}`
+  const [start = '', rest = ''] = /^([^/]*\/\/[^/?#]*)(.*)/s.exec(url)?.slice(1) ?? []
+  const isUrl = URL.canParse(url.replace('@/', '@localhost/')) // Postgres may have no host
+  if (isUrl && isEscaped(start) && !rest.includes('@')) return
+  throw new UsageError(
+    `--${service}: the address is invalid; write one such as ${service}://user:password@localhost, with / ? # @ and % in the password as %2F %3F %23 %40 and %25`,
+  )
+}
+
+function isEscaped(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== ''
+  } catch {
+    return false
+  }
 }
 
 /** The names of services are reserved: a file with such a name is `./redis`. */

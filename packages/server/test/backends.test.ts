@@ -4,6 +4,7 @@
 // are away, and that several servers share each robots.txt.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -184,10 +185,17 @@ describe.each(services.filter(({ isMissing }) => !isMissing))('over $name', ({ n
 })
 
 describe('a mistake ends the command with code 2', () => {
-  test.skipIf(noPostgresServer())('no schema, an old one, no such database, no such role', async () => {
+  test.skipIf(noPostgresServer())('no schema, an old one, no such database, no such role, no password', async () => {
     await using postgres = await startPostgres()
     const place = `${postgres.host}:${postgres.port}`
     const to = (url: string) => startCommand('--pacer', 'postgres', '--postgres', url)
+    await postgres.psql("CREATE ROLE crawler LOGIN PASSWORD 'right'")
+    const hba = (await postgres.psql('SHOW hba_file')).trim()
+    writeFileSync(hba, `host all crawler all scram-sha-256\n${readFileSync(hba, 'utf8')}`)
+    await postgres.psql('SELECT pg_reload_conf()')
+    const password = to(postgres.url.replace(/\/\/\w+@/, '//crawler@'))
+    expect(await password.code()).toBe(2)
+    expect(password.lines()[0]).toMatch(/^--postgres: Postgres at .*: SASL: .*password must be/)
     const [schema, database, role] = [
       to(postgres.url),
       to(postgres.url.replace(/\/postgres$/, '/nowhere')),
@@ -211,7 +219,7 @@ describe('a mistake ends the command with code 2', () => {
     expect(old.lines()[0]).toContain('older than this package; expected one of its version: run migrate(client)')
   })
 
-  test.skipIf(noRedisServer())('a wrong password, no such database', async () => {
+  test.skipIf(noRedisServer())('a wrong password, no such database, a command that the user may not call', async () => {
     await using redis = await startRedis()
     const admin = new Redis(redis.url)
     onTestFinished(() => admin.disconnect())
@@ -219,7 +227,10 @@ describe('a mistake ends the command with code 2', () => {
     const place = `${redis.host}:${redis.port}`
     const password = startCommand('--pacer', 'redis', '--redis', `redis://crawler:wrong@${place}`)
     const database = startCommand('--store', 'redis', '--redis', `${redis.url}/99`)
-    expect([await password.code(), await database.code()]).toEqual([2, 2])
+    await admin.acl('SETUSER', 'old', 'on', '>right', '~*', '+@all', '-zadd')
+    const rights = startCommand('--pacer', 'redis', '--redis', `redis://old:right@${place}`)
+    expect([await password.code(), await database.code(), await rights.code()]).toEqual([2, 2, 2])
+    expect(rights.lines()[0]).toMatch(/^--redis: Redis at .*(?:can't run this command|no permissions)/)
     expect(password.lines()[0]).toBe(
       `--redis: Redis at ${place}: WRONGPASS invalid username-password pair or user is disabled.`,
     )

@@ -24,6 +24,12 @@ const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
 
 /**
+ * A failure after so long counts as no response: the client of the store has its own time limit.
+ * Milliseconds. Our choice.
+ */
+const SLOW_FAILURE_MS = 1_000
+
+/**
  * After this time without a failure, any call that succeeds ends an outage: the operation that has
  * failed may not come again. Milliseconds. Our choice.
  */
@@ -81,7 +87,10 @@ export class StoreCalls {
       this.#works(operation)
       return result
     } catch (error) {
-      if (!(error instanceof StoreTimeoutError)) this.#pauseMs = 0
+      if (!(error instanceof StoreTimeoutError)) {
+        if (performance.now() - startedAt < SLOW_FAILURE_MS) this.#pauseMs = 0
+        else this.#pause(startedAt)
+      }
       this.#telemetry.storeFailed({ operation, origin, error }, this.#outage === undefined)
       this.#fails(operation)
       return undefined

@@ -9,8 +9,9 @@
  *
  * The client does not trust a store: it treats an outdated, truncated or foreign text as a miss. If
  * a method rejects or takes longer than two seconds, or ten if the store has `lease`, the client
- * continues without the store and emits `store-failed`. After a call that took too long, it does
- * not call the store for a second, and for up to 30 seconds while the store does not respond.
+ * continues without the store and emits `store-failed`. After a call that took too long, or that
+ * failed after a second, it does not call the store for a second, and for up to 30 seconds while the
+ * store does not respond.
  */
 export interface Store {
   /**

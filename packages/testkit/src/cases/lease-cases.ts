@@ -91,6 +91,15 @@ export const leaseCases: readonly LeaseCase[] = [
     },
   },
   {
+    name: 'a worker may have 9,000 requests under way, more than Lua has values in a call',
+    run: async (kit) => {
+      const { one, reserve } = await twoPacers(kit)
+      const open = Array.from({ length: 9_000 }, (_, n) => `${1_000 + n}`)
+      const { kind, ended } = await reserve(one, Number.POSITIVE_INFINITY, open)
+      expect({ kind, ended: ended?.length }).toEqual({ kind: 'slot', ended: 9_000 })
+    },
+  },
+  {
     name: 'the request of a dead worker counts until its lease is over',
     run: async (kit) => {
       const { clock, one, other, reserve } = await twoPacers(kit)
