@@ -23,7 +23,7 @@ test.each([{ status: 200 }, { retry_after: 5 }, { took_ms: 9 }, { sent_after_ms:
     expect(await call('/v1/reports', { reports })).toMatchObject({
       status: 400,
       body: {
-        detail: `body.reports.1 has "outcome": "not-sent" and ${Object.keys(more)}, which contradict each other; leave out one of them`,
+        detail: `body.reports[1] has "outcome": "not-sent" and ${Object.keys(more)}, which contradict each other; leave out one of them`,
       },
     })
     expect((await call('/v1/reports', { reports: reports.slice(0, 1) })).body.results).toMatchObject([

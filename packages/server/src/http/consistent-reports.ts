@@ -12,7 +12,7 @@ export function assertConsistent(reports: readonly Report[]): void {
     if (other !== undefined)
       throw new Fault(
         'invalid-request',
-        `body.reports.${n} has "outcome": "not-sent" and ${other}, which contradict each other; leave out one of them`,
+        `body.reports[${n}] has "outcome": "not-sent" and ${other}, which contradict each other; leave out one of them`,
       )
   }
 }
