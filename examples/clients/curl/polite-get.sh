@@ -19,7 +19,7 @@ call() { # PATH BODY: prints the answer of the server. A call that was not deliv
   cat "$folder/answer"
 }
 field() { # NAME: prints the first field of this name in $answer
-  local re="\"$1\":(\"(([^\"\\\\]|\\\\.)*)\"|([0-9]+))"
+  local re="\"$1\": *(\"(([^\"\\\\]|\\\\.)*)\"|([0-9]+))"
   [[ $answer =~ $re ]] || return 0
   local s=${BASH_REMATCH[2]//\\\"/\"}${BASH_REMATCH[4]} && printf '%s' "${s//\\\\/\\}"
 }
@@ -36,6 +36,7 @@ while ((hops <= 10)); do
     go) ;;
     unknown) ticket='' && continue ;;
     *) # wait, full
+      [[ -n $wait_ms ]] || { echo "$server/v1/permits answered $answer" >&2 && exit 2; }
       ticket=${next:-$ticket}
       sleep "$(printf '%d.%03d' $((wait_ms / 1000)) $((wait_ms % 1000)))" && continue ;;
   esac

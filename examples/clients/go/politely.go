@@ -17,12 +17,43 @@ import (
 // APIVersion is the version of the server's /openapi.json, and of this module.
 const APIVersion = "1.1.0"
 
-// Transport is the Transport of an http.Client. Base sends the requests.
+// Transport is the Transport of an http.Client. Its zero value works.
 type Transport struct {
-	Server, Token                  string
-	HoldMs, StartWithinMs, LeaseMs int // milliseconds, such as 1000, 100 and 60000
-	Base                           http.RoundTripper
-	within                         startWithin
+	Server        string            // default: http://127.0.0.1:7420
+	Token         string            // default: none
+	HoldMs        int               // how long a call may be held for a permit, such as 1000; default: 0
+	StartWithinMs int               // how long after its grant a request may start, at first; default: 100
+	LeaseMs       int               // how long a permit lasts without a renewal; default: 60000
+	Base          http.RoundTripper // sends the requests; default: http.DefaultTransport
+	within        startWithin
+}
+
+func (t *Transport) firstWithinMs() int {
+	if t.StartWithinMs == 0 {
+		return 100
+	}
+	return t.StartWithinMs
+}
+
+func (t *Transport) leaseMs() int {
+	if t.LeaseMs == 0 {
+		return 60000
+	}
+	return t.LeaseMs
+}
+
+func (t *Transport) server() string {
+	if t.Server == "" {
+		return "http://127.0.0.1:7420"
+	}
+	return t.Server
+}
+
+func (t *Transport) base() http.RoundTripper {
+	if t.Base == nil {
+		return http.DefaultTransport
+	}
+	return t.Base
 }
 
 type object = map[string]any
@@ -91,18 +122,30 @@ var limits = regexp.MustCompile(`^(age|retry-after-ms)$|rate-?limit`)
 
 // RoundTrip waits for a permit, sends the request, and reports the response when its body is closed.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	permit, report, err := t.permit(req)
+	if err != nil {
+		if req.Body != nil {
+			req.Body.Close() // as an http.RoundTripper must
+		}
+		return nil, err
+	}
+	return t.send(req, permit, report)
+}
+
+// permit waits for a permit, and returns it with the beginning of its report.
+func (t *Transport) permit(req *http.Request) (permit, report object, err error) {
 	for one := (object{"url": req.URL.String()}); ; {
-		within := t.within.current(t.StartWithinMs)
-		ask := object{"hold_ms": t.HoldMs, "start_within_ms": within, "lease_ms": t.LeaseMs}
+		within := t.within.current(t.firstWithinMs())
+		ask := object{"hold_ms": t.HoldMs, "start_within_ms": within, "lease_ms": t.leaseMs()}
 		r, calledAt, err := t.call(req.Context(), "permits", "requests", one, ask)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		} else if r["state"] == "refused" {
-			return nil, &Refused{r}
+			return nil, nil, &Refused{r}
 		} else if r["state"] == "go" {
 			after := int(time.Since(calledAt).Milliseconds()) + 1 - r["held_ms"].(int)
-			if !t.within.isLate(t.StartWithinMs, within, after) {
-				return t.send(req, r, object{"permit": r["permit"], "sent_after_ms": after})
+			if !t.within.isLate(t.firstWithinMs(), within, after) {
+				return r, object{"permit": r["permit"], "sent_after_ms": after}, nil
 			}
 			t.report(object{"permit": r["permit"], "outcome": "not-sent"})
 		}
@@ -114,25 +157,21 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		wait, _ := r["wait_ms"].(float64)
 		select {
 		case <-req.Context().Done():
-			return nil, req.Context().Err()
+			return nil, nil, req.Context().Err()
 		case <-time.After(time.Duration(wait) * time.Millisecond):
 		}
 	}
 }
 
-func (t *Transport) send(req *http.Request, r, report object) (*http.Response, error) {
+func (t *Transport) send(req *http.Request, permit, report object) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Close = true // net/http repeats a request if a kept connection breaks
-	req.Header.Set("User-Agent", r["user_agent"].(string))
-	var renewal *time.Timer
-	renewal = time.AfterFunc(time.Duration(t.LeaseMs/3)*time.Millisecond, func() {
-		lease := object{"lease_ms": t.LeaseMs}
-		if done, _, _ := t.call(context.Background(), "renewals", "permits", r["permit"], lease); done["state"] == "done" {
-			renewal.Reset(time.Duration(t.LeaseMs/3) * time.Millisecond)
-		}
-	})
-	res, err := t.Base.RoundTrip(req)
+	req.Header.Set("User-Agent", permit["user_agent"].(string))
+	ended := make(chan struct{})
+	go t.renew(permit["permit"], ended)
+	res, err := t.base().RoundTrip(req)
 	if err != nil {
+		close(ended)
 		report["outcome"] = "failed"
 		t.report(report)
 		return nil, err
@@ -145,17 +184,35 @@ func (t *Transport) send(req *http.Request, r, report object) (*http.Response, e
 	}
 	report["status"], report["ratelimit"] = res.StatusCode, ratelimit
 	report["retry_after"] = fmt.Sprintf("%.64s", res.Header.Get("Retry-After"))
-	res.Body = &body{res.Body, func() { t.report(report) }}
+	res.Body = &body{ReadCloser: res.Body, end: func() { close(ended); t.report(report) }}
 	return res, nil
+}
+
+// renew extends a lease until the request has ended, or the server refuses.
+func (t *Transport) renew(permit any, ended <-chan struct{}) {
+	ticker := time.NewTicker(time.Duration(t.leaseMs()/3) * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-ticker.C:
+		}
+		lease := object{"lease_ms": t.leaseMs()}
+		if r, _, _ := t.call(context.Background(), "renewals", "permits", permit, lease); r["state"] != "done" {
+			return
+		}
+	}
 }
 
 type body struct {
 	io.ReadCloser
-	end func()
+	end  func()
+	once sync.Once
 }
 
 func (b *body) Close() error {
-	defer func() { b.end(); b.end = func() {} }()
+	defer b.once.Do(b.end)
 	return b.ReadCloser.Close()
 }
 
@@ -186,7 +243,7 @@ func (t *Transport) callOnce(ctx context.Context, path, list string, item any, o
 		whole[name] = value
 	}
 	data, _ := json.Marshal(whole)
-	req, err := http.NewRequestWithContext(ctx, "POST", t.Server+"/v1/"+path, bytes.NewReader(data))
+	req, err := http.NewRequestWithContext(ctx, "POST", t.server()+"/v1/"+path, bytes.NewReader(data))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -198,7 +255,7 @@ func (t *Transport) callOnce(ctx context.Context, path, list string, item any, o
 	defer res.Body.Close()
 	if v := res.Header.Get("politely-api"); v != "" && !strings.HasPrefix(v, APIVersion[:strings.Index(APIVersion, ".")+1]) {
 		return nil, 400, fmt.Errorf("the server %s speaks version %s of the API, and this module %s; "+
-			"use the module from the same version of Politely as the server", t.Server, v, APIVersion)
+			"use the module from the same version of Politely as the server", t.server(), v, APIVersion)
 	}
 	var answer struct {
 		HeldMs  int `json:"held_ms"`

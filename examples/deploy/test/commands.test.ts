@@ -79,15 +79,17 @@ describe.skipIf(process.platform === 'win32' || noRedisServer())('a server', () 
     expect(isHealthy(server.port)).toBe(1)
   })
 
-  test('of kubernetes.yaml is alive and ready', async () => {
+  test('of kubernetes.yaml is alive and ready, and Prometheus may read the metrics of each pod', async () => {
     const secrets = makeSecrets()
     const [container] = readManifests()[0].spec.template.spec.containers
     const [{ mountPath }] = container.volumeMounts
     const flags = container.args.map((flag: string) =>
-      flag.replace('$(REDIS_URL)', redis).replace(mountPath, secrets.folder),
+      flag.replace('$(REDIS_URL)', redis).replace('$(POD_IP)', '10.1.2.3').replace(mountPath, secrets.folder),
     )
     const server = await start([...execForm('ENTRYPOINT'), ...flags])
     await expectHealthy(server)
+    const metrics = { host: '10.1.2.3:7420', authorization: `Bearer ${secrets.token}` }
+    expect((await call(server, '/metrics', metrics)).status).toBe(200)
     expect(await server.end()).toBe(0)
   })
 

@@ -22,16 +22,19 @@ export function readFile(flag: string, path: string): string {
   }
 }
 
-export function milliseconds(flag: string, seconds: string | undefined): number | undefined {
+export function milliseconds(flag: string, seconds: string | undefined, min = 0): number | undefined {
   if (seconds === undefined) return undefined
-  const ms = Number(seconds) * 1000
-  if (seconds.trim() !== '' && ms >= 0 && ms <= 86_400_000) return ms
-  throw new UsageError(`${flag}: ${describeValue(seconds)} is out of range; write seconds from 0 to 86400, such as 2.5`)
+  const value = Number(seconds)
+  if (seconds.trim() !== '' && value >= min && value <= 86_400) return value * 1000
+  throw new UsageError(
+    `${flag}: ${describeValue(seconds)} is out of range; write seconds from ${min} to 86400, such as 2.5`,
+  )
 }
 
-export function count(flag: string, text: string | undefined, min = 1): number | undefined {
+export function count(flag: string, text: string | undefined, min = 1, max?: number): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
-  if (text.trim() !== '' && Number.isInteger(value) && value >= min) return value
-  throw new UsageError(`${flag}: ${describeValue(text)} is not a whole number from ${min} on`)
+  if (text.trim() !== '' && Number.isInteger(value) && value >= min && value <= (max ?? value)) return value
+  const range = max === undefined ? `${min} on` : `${min} to ${max}`
+  throw new UsageError(`${flag}: ${describeValue(text)} is not a whole number from ${range}`)
 }

@@ -130,7 +130,7 @@ function settingsOf(values: Values): ServeSettings {
   if (userAgent === undefined)
     throw new UsageError('--user-agent is missing; write one such as "YourBot/1.0 (+https://your.site/bot)"')
   const { tokens, key: keys, fetch } = values
-  const maxLeaseMs = milliseconds('--max-lease', values['max-lease'])
+  const maxLeaseMs = milliseconds('--max-lease', values['max-lease'], 1)
   const maxRequests = count('--max-requests', values['max-requests']) ?? 10_000
   return {
     robots: { userAgent, allowAddresses: values['allow-address'] ?? [] },
@@ -162,7 +162,7 @@ function addressOf(values: Values): ServeSettings['address'] {
     cert === undefined || key === undefined
       ? undefined
       : { cert: readFile('--tls-cert', cert), key: readFile('--tls-key', key) }
-  return { port: count('--port', port, 0) ?? DEFAULT_PORT, host, tls, behindTls }
+  return { port: count('--port', port, 0, 65_535) ?? DEFAULT_PORT, host, tls, behindTls }
 }
 
 function backendsOf({ pacer = 'local', store, redis, postgres }: Values): BackendSettings {

@@ -108,7 +108,8 @@ function secretOf(path: string, creates: boolean, log: Log): Uint8Array {
     throw new UsageError(`--key: ${(error as Error).message}`)
   }
   const secret = Buffer.from(readFile('--key', path).trim(), 'base64url')
-  if ((statSync(path).mode & 0o077) !== 0) log(`--key: others may read ${path}; write chmod 600 ${path}`)
+  // Its group may: in Kubernetes, a Secret belongs to the group of the pod.
+  if ((statSync(path).mode & 0o007) !== 0) log(`--key: others may read ${path}; write chmod 600 ${path}`)
   if (secret.length >= SECRET_BYTES) return secret
   throw new UsageError(
     `--key: ${path} has ${secret.length} bytes; delete it, and the server makes one of ${SECRET_BYTES}`,

@@ -109,7 +109,7 @@ describe('a fault', () => {
     ['/v1/robots?url=file:///etc/passwd', undefined, 400, /not an absolute http/],
     ['/v1/permits', undefined, 405, /\/v1\/permits has no GET; send POST/],
     ['/v1/nothing', undefined, 404, /does not exist/],
-    ['/v1/fetch', { url: 'http://example.com' }, 404, /does not exist/],
+    ['/v1/fetch', { url: 'http://example.com' }, 404, /--fetch/],
   ])('of %s with %j is a problem', async (path, body, status, detail) => {
     const { call } = await httpKit()
     const answer = await call(path, body)

@@ -21,7 +21,7 @@ test('a request that was not sent has no status, and no report of the call is ap
     { permit: 'p', outcome: 'not-sent', status: 200 },
   ]
   const detail =
-    'body.reports.1 has "outcome": "not-sent" and status, which contradict each other; leave out one of them'
+    'body.reports[1] has "outcome": "not-sent" and status, which contradict each other; leave out one of them'
   expect(await call('/v1/reports', { reports })).toMatchObject({ status: 400, body: { detail } })
   const [report] = reports
   expect((await call('/v1/reports', { reports: [report] })).body.results).toMatchObject([{ state: 'done' }])

@@ -8,6 +8,6 @@ export function assertConsistent(reports: readonly Report[]): void {
   if (n !== -1)
     throw new Fault(
       'invalid-request',
-      `body.reports.${n} has "outcome": "not-sent" and status, which contradict each other; leave out one of them`,
+      `body.reports[${n}] has "outcome": "not-sent" and status, which contradict each other; leave out one of them`,
     )
 }

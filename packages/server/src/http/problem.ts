@@ -63,7 +63,10 @@ export function handleNotFound(app: FastifyInstance) {
   return ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ''] = url.split('?')
     const methods = METHODS.filter((one) => app.hasRoute({ method: one, url: path }))
-    if (methods.length === 0) return sendProblem(reply, 'not-found', `${path} does not exist; see /openapi.json`)
+    if (methods.length === 0) {
+      const hint = path === '/v1/fetch' ? 'start the server with --fetch' : 'see /openapi.json'
+      return sendProblem(reply, 'not-found', `${path} does not exist; ${hint}`)
+    }
     reply.header('allow', methods.join(', '))
     return sendProblem(reply, 'not-allowed', `${path} has no ${method}; send ${methods[0]}, as /openapi.json describes`)
   }
