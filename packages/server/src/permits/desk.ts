@@ -15,7 +15,7 @@
 // wait outside of the gate; all else is what the gate says.
 import { randomBytes } from 'node:crypto'
 import type { ClientVerdict } from '@politely/fetcher'
-import { onAbort, setBounded, withTimeout } from '@politely/fetcher/internal'
+import { onAbort, withTimeout } from '@politely/fetcher/internal'
 import {
   BudgetError,
   type CircuitFailure,
@@ -147,7 +147,7 @@ const SWEEP_MS = 5_000
 const LATE_MS = 10 * 60_000
 /** How long a report waits for its pacer. Our choice: as long as a pacer waits for its server. */
 const TOLD_MS = 2_000
-/** Of how many permits it is known that they have reported. Our choice. */
+/** Of at least so many permits it is known that they have reported, and of at most twice as many. Our choice. */
 const MAX_REPORTED = 100_000
 
 export interface DeskOptions {
@@ -181,7 +181,9 @@ export class PermitDesk {
   readonly #server = randomBytes(9).toString('base64url')
   #number = 1
   /** The ids of permits that have reported a response, or that no request was sent. */
-  readonly #reported = new Map<string, true>()
+  #reported = new Set<string>()
+  /** The ids before them. A full set is replaced as a whole: to remove the oldest id each time is slow. */
+  #reportedBefore = new Set<string>()
   /** Wake the calls that are held. */
   readonly #held = new Set<() => void>()
   /** Whether no permit is granted any more. */
@@ -283,8 +285,12 @@ export class PermitDesk {
    * done so before.
    */
   noteReport({ id }: NamedPermit): boolean {
-    if (this.#reported.has(id)) return false
-    setBounded(this.#reported, id, true, MAX_REPORTED)
+    if (this.#reported.has(id) || this.#reportedBefore.has(id)) return false
+    if (this.#reported.size >= MAX_REPORTED) {
+      this.#reportedBefore = this.#reported
+      this.#reported = new Set()
+    }
+    this.#reported.add(id)
     return true
   }
 
