@@ -107,8 +107,8 @@ export interface NamedPermit {
   readonly permit: GrantedPermit | ForeignPermit
   /** How long its lease may last from now on. Milliseconds. */
   readonly maxLeaseMs: number
-  /** The same permit, as any server with the same pacer may treat it. */
-  readonly foreign: ForeignPermit
+  /** Returns the same permit, as any server with the same pacer may treat it. */
+  readonly foreign: () => ForeignPermit
 }
 
 /** One URL of a call. */
@@ -271,8 +271,8 @@ export class PermitDesk {
     const now = Date.now()
     const renewedUntil = grantedAt + this.maxLeaseMs
     if (lease === undefined && now > Math.max(endsAt + LATE_MS, renewedUntil)) return 'gone'
-    const foreign = new ForeignPermit(this.#port.receiverOf(sealed, isOwn), sealed, this.#reportOnceMs)
-    return { id, lease, permit: lease?.permit ?? foreign, maxLeaseMs: renewedUntil - now, foreign }
+    const foreign = () => new ForeignPermit(this.#port.receiverOf(sealed, isOwn), sealed, this.#reportOnceMs)
+    return { id, lease, permit: lease?.permit ?? foreign(), maxLeaseMs: renewedUntil - now, foreign }
   }
 
   /** Until when a second report of a permit could come. */
@@ -424,7 +424,7 @@ export class PermitDesk {
       if (permit === undefined) tenant.giveBack(lane.key)
       lane.detach()
     }
-    this.#lines.get(lane.key)?.served(callerOf(call), this.#port.now())
+    this.#lines.get(lane.key)?.served(tenant.name, callerOf(call), this.#port.now())
     this.#leaveLine(item)
     const number = this.#number++
     permit.reportOnceMs = this.#reportOnceMs
