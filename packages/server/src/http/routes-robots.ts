@@ -39,9 +39,11 @@ export function robotsRoutes(app: FastifyInstance, { gate, desk }: ServerContext
       const { tenant, body } = request
       if (typeof body !== 'string')
         throw new Fault('invalid-request', 'the body is not NDJSON; send content-type: application/x-ndjson')
-      const lines = linesOf(body)
-      if (tenant.checking >= MAX_CHECKS)
+      if (tenant.checking >= MAX_CHECKS) {
+        reply.header('retry-after', '1')
         throw new Fault('overloaded', `${MAX_CHECKS} calls of /v1/check are under way for you; wait for one of them`)
+      }
+      const lines = linesOf(body)
       tenant.checking++
       reply.raw.once('close', () => tenant.checking--)
       // A client that does not read would keep the lines in memory.
