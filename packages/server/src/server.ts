@@ -209,7 +209,7 @@ export class PolitelyServer implements AsyncDisposable {
       reply.header(API_VERSION_HEADER, API_VERSION)
       done()
     })
-    readJsonBodies(app, this.#context.desk.turns)
+    readJsonBodies(app, this.#context.desk)
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, (_, body, done) => done(null, body))
     app.decorateRequest('tenant', null as never)
     app.decorateRequest('mayReachPrivate', tcp === undefined || allowPrivate)

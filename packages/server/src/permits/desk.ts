@@ -171,6 +171,8 @@ export class PermitDesk {
   readonly leases: Leases
   /** The turns of the calls for permits. */
   readonly turns = new Turns()
+  /** The turns of reports and renewals, which do not wait for those of permits. */
+  readonly reportTurns = new Turns()
   readonly #seal: Seal
   readonly #options: DeskOptions
   readonly #port: GatePort
