@@ -36,7 +36,9 @@ const GIVEN_UP_MS = 30_000
 /** Only the beginning of a longer line counts. */
 const MAX_COUNTED = 1_000
 /** Only so many callers of a tenant count, since a client may give another name with each call. Our choice. */
-const MAX_CALLERS = 1_000
+const MAX_CALLERS = 100
+/** Of how many callers it is known when they last started a request. */
+const MAX_SERVED = 1_000
 /** At most this many tickets that have not come back count for an estimate: their client may be dead. */
 const MAX_UNCONFIRMED = 10
 
@@ -112,7 +114,7 @@ export class Line {
   served(tenant: string, caller: string, now: number): void {
     this.#tenantServedAt.set(tenant, now)
     this.#servedAt.delete(caller)
-    setBounded(this.#servedAt, caller, now, MAX_CALLERS)
+    setBounded(this.#servedAt, caller, now, MAX_SERVED)
     this.#keptSince = undefined
   }
 
