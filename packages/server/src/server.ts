@@ -198,13 +198,18 @@ export class PolitelyServer implements AsyncDisposable {
     } as object) as FastifyInstance
     this.#apps.push(app)
     app.setSerializerCompiler(() => JSON.stringify)
-    app.setErrorHandler(handleError((error) => logger.warn?.(`a call failed: ${error.stack}`)))
+    app.setErrorHandler(
+      handleError((error) => {
+        const hasLeft = 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE' // the client closed its connection
+        if (!hasLeft) logger.warn?.(`a call failed: ${error.stack}`)
+      }),
+    )
     app.setNotFoundHandler(handleNotFound(app))
     app.addHook('onRequest', (_, reply, done) => {
       reply.header(API_VERSION_HEADER, API_VERSION)
       done()
     })
-    readJsonBodies(app, this.#context.desk.turns)
+    readJsonBodies(app, this.#context.desk)
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, (_, body, done) => done(null, body))
     app.decorateRequest('tenant', null as never)
     app.decorateRequest('mayReachPrivate', tcp === undefined || allowPrivate)

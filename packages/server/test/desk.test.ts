@@ -1,6 +1,7 @@
 // What the desk answers, by a clock that the test sets.
 import { describe, expect, test, vi } from 'vitest'
 import { applyReport, renew } from '../src/permits/reports.ts'
+import type { Tenant } from '../src/tenants.ts'
 import { deskKit, permitOf, shown, ticketOf } from './kit.ts'
 
 const HOUR = 3_600_000
@@ -145,6 +146,33 @@ describe('tickets', () => {
     await advance(2_100)
     expect((await asks(2)).map(shown)).toEqual(['go'])
   })
+})
+
+test('many names of clients give a tenant no more turns', async () => {
+  const { ask, advance, tenant } = await deskKit('', { minDelayMs: 1_000, maxConcurrentPerKey: 99 })
+  const [many, one] = [tenant('many'), tenant('one')]
+  let calls = 0
+  /** Asks for one URL after another, and comes back when it shall. Returns how many have started. */
+  const crawl = (owner: Tenant) => {
+    let [go, askAt, ticket, client] = [0, 0, '', '']
+    return async (now: number) => {
+      if (now < askAt) return go
+      if (ticket === '') client = owner === many ? `client-${++calls}` : 'client'
+      const [result] = await ask([`/a${ticket && ` ${ticket}`}`], { tenant: owner, client })
+      if (result?.state === 'go') go++
+      askAt = result?.state === 'wait' ? now + result.waitMs : now
+      ticket = result?.state === 'wait' ? ticketOf(result) : ''
+      return go
+    }
+  }
+  const crawls = [...Array.from({ length: 10 }, () => crawl(many)), crawl(one)]
+  let started: number[] = []
+  for (let now = 0; now < 40_000; now += 50) {
+    started = []
+    for (const step of crawls) started.push(await step(now))
+    await advance(50)
+  }
+  expect(started.at(-1)).toBeGreaterThanOrEqual(15) // of about 38
 })
 
 describe('a held call', () => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LocalPacer, type Pacer } from '@politely/gate'
 import { expect, test, vi } from 'vitest'
+import type { NamedPermit } from '../src/permits/desk.ts'
 import { renew } from '../src/permits/reports.ts'
 import { type Answer, deskKit, httpKit, permitOf, startSite } from './kit.ts'
 
@@ -82,4 +83,11 @@ test('a report is answered when the pacer knows of the pause', async () => {
   await call('/v1/reports', { reports: [{ permit, status: 429 }] })
   events.push('answered')
   expect(events).toEqual(['told', 'answered'])
+})
+
+test('the latest 100,000 reports are known, and older ones are dropped', async () => {
+  const { desk } = await deskKit('')
+  const note = (n: number) => desk.noteReport({ id: `${n}` } as NamedPermit)
+  for (let n = 0; n < 200_001; n++) note(n)
+  expect([note(100_001), note(200_000), note(0)]).toEqual([false, false, true])
 })

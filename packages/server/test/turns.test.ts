@@ -83,6 +83,14 @@ test('a tenant has at most 10,000 fetches, and one client leaves some of them to
   expect(counts).toEqual([6_667, 2_222, 741])
 })
 
+test('a client that changes its name has no more fetches under way', async () => {
+  const { join, startedBy } = fetchKit(true)
+  for (let n = 0; n < 1_000; n++) join('A', `client-${n}`, 1)
+  join('B', '', 1)
+  await Promise.resolve()
+  expect([startedBy('A'), startedBy('B')]).toEqual([64, 1])
+})
+
 test('slow robots.txt of one tenant leave room for another tenant', async () => {
   const { join, startedBy } = fetchKit(true)
   for (let n = 0; n < 50; n++) join('A', `client-${n}`, 10)

@@ -1,7 +1,7 @@
 // Reads JSON bodies. `JSON.parse` needs a second or more for megabytes of brackets, so the levels and
 // the number of arrays and objects are bounded before.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Turns } from '../turns.ts'
+import type { PermitDesk } from '../permits/desk.ts'
 import { Fault } from './problem.ts'
 
 /** The bodies of this API have four. */
@@ -12,12 +12,12 @@ const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = B
 /** About 100 URLs. A larger body waits for its turn before it is parsed. Our choice. */
 const LARGE_LENGTH = 16_384
 
-/** Makes a server read JSON. @param turns Large bodies of calls for permits take turns with the permits. */
-export function readJsonBodies(app: FastifyInstance, turns: Turns): void {
+/** Makes a server read JSON. Large bodies take turns: with the permits, or with the reports. */
+export function readJsonBodies(app: FastifyInstance, desk: Pick<PermitDesk, 'turns' | 'reportTurns'>): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, async (request: FastifyRequest, body: string) => {
-    if (body.length > LARGE_LENGTH && request.routeOptions.url === '/v1/permits')
-      await turns.next(request.tenant.name, '', false)
+    const turns = request.routeOptions.url === '/v1/permits' ? desk.turns : desk.reportTurns
+    if (body.length > LARGE_LENGTH) await turns.next(request.tenant.name, '', false)
     assertShallow(body, 'the body')
     return new Promise((resolve, reject) =>
       parse(request, body, (error, value) => (error === null ? resolve(value) : reject(error))),

@@ -5,7 +5,7 @@ import type { PermitResult } from '../permits/permit-call.ts'
 import { applyReport, type ReportState, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
-import { CallTurns, Turns } from '../turns.ts'
+import { CallTurns } from '../turns.ts'
 import { assertConsistent } from './consistent-reports.ts'
 import { messageOf, RENEWAL_MESSAGES, REPORT_MESSAGES, shownVerdict } from './messages.ts'
 
@@ -36,15 +36,12 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     },
   )
 
-  /** Reports do not wait for the turns of permits. */
-  const reportTurns = new Turns()
-
   app.post<{ Body: ReportsBody }>(
     '/v1/reports',
     jsonRoute('report', 'Report what became of requests, and end their permits', { body: ReportsBody }, ReportsAnswer),
     async ({ tenant, body }) => {
       assertConsistent(body.reports)
-      const turns = new CallTurns(reportTurns, tenant.name)
+      const turns = new CallTurns(desk.reportTurns, tenant.name)
       const results: object[] = []
       for (const report of body.reports) {
         const turn = turns.next()
@@ -62,7 +59,7 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
     '/v1/renewals',
     jsonRoute('renewPermits', 'Extend the leases of permits', { body: RenewalsBody }, ReportsAnswer),
     async ({ tenant, body: { permits, lease_ms } }) => {
-      const turns = new CallTurns(reportTurns, tenant.name)
+      const turns = new CallTurns(desk.reportTurns, tenant.name)
       const states: (ReportState | Promise<ReportState>)[] = []
       for (const permit of permits) {
         const turn = turns.next()

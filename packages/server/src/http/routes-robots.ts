@@ -39,11 +39,14 @@ export function robotsRoutes(app: FastifyInstance, { gate, desk }: ServerContext
       const { tenant, body } = request
       if (typeof body !== 'string')
         throw new Fault('invalid-request', 'the body is not NDJSON; send content-type: application/x-ndjson')
-      const lines = linesOf(body)
-      if (tenant.checking >= MAX_CHECKS)
+      if (tenant.checking >= MAX_CHECKS) {
+        reply.header('retry-after', '1')
         throw new Fault('overloaded', `${MAX_CHECKS} calls of /v1/check are under way for you; wait for one of them`)
+      }
       tenant.checking++
       reply.raw.once('close', () => tenant.checking--)
+      await desk.turns.next(tenant.name, '/v1/check', false)
+      const lines = linesOf(body)
       // A client that does not read would keep the lines in memory.
       reply.raw.setTimeout(READ_TIMEOUT_MS, () => reply.raw.destroy())
       return reply.header('content-type', 'application/x-ndjson').send(Readable.from(verdictLines(request, lines)))

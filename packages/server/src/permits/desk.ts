@@ -14,7 +14,7 @@
 // The desk decides nothing itself. The order of the URLs that wait is its own (line.ts), since they
 // wait outside of the gate; all else is what the gate says.
 import { randomBytes } from 'node:crypto'
-import { onAbort, setBounded, withTimeout } from '@politely/fetcher/internal'
+import { onAbort, withTimeout } from '@politely/fetcher/internal'
 import { BudgetError, CircuitOpenError, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type Entrance,
@@ -31,6 +31,7 @@ import { Entrances, type Refusal } from './entrances.ts'
 import { type Lease, Leases } from './lease.ts'
 import { Line, type Place } from './line.ts'
 import type { PermitCall, PermitReply, PermitResult, WaitBecause } from './permit-call.ts'
+import { RecentIds } from './recent-ids.ts'
 import { Seal, type SealedKind } from './seal.ts'
 
 /** A permit that a client names. */
@@ -42,8 +43,8 @@ export interface NamedPermit {
   readonly permit: GrantedPermit | ForeignPermit
   /** How long its lease may last from now on. Milliseconds. */
   readonly maxLeaseMs: number
-  /** The same permit, as any server with the same pacer may treat it. */
-  readonly foreign: ForeignPermit
+  /** Returns the same permit, as any server with the same pacer may treat it. */
+  readonly foreign: () => ForeignPermit
 }
 
 /** One URL of a call. */
@@ -82,8 +83,6 @@ const SWEEP_MS = 5_000
 const LATE_MS = 10 * 60_000
 /** How long a report waits for its pacer. Our choice: as long as a pacer waits for its server. */
 const TOLD_MS = 2_000
-/** Of how many permits it is known that they have reported, or ended. Our choice. */
-const MAX_REPORTED = 100_000
 
 export interface DeskOptions {
   readonly gate: PoliteGate
@@ -106,6 +105,8 @@ export class PermitDesk {
   readonly leases: Leases
   /** The turns of the calls for permits. */
   readonly turns = new Turns()
+  /** The turns of reports and renewals, which do not wait for those of permits. */
+  readonly reportTurns = new Turns()
   readonly #seal: Seal
   readonly #options: DeskOptions
   readonly #port: GatePort
@@ -116,9 +117,9 @@ export class PermitDesk {
   readonly #server = randomBytes(9).toString('base64url')
   #number = 1
   /** The ids of permits that have reported a response, or that no request was sent. */
-  readonly #reported = new Map<string, true>()
+  readonly #reported = new RecentIds()
   /** The ids of permits without a lease here whose requests have ended. */
-  readonly #ended = new Map<string, true>()
+  readonly #ended = new RecentIds()
   /** Wake the calls that are held. */
   readonly #held = new Set<() => void>()
   #isFindingEnded = false
@@ -207,8 +208,8 @@ export class PermitDesk {
     const now = Date.now()
     const renewedUntil = grantedAt + this.maxLeaseMs
     if (lease === undefined && now > Math.max(endsAt + LATE_MS, renewedUntil)) return 'gone'
-    const foreign = new ForeignPermit(this.#port.receiverOf(sealed, isOwn), sealed, this.#reportOnceMs)
-    return { id, lease, permit: lease?.permit ?? foreign, maxLeaseMs: renewedUntil - now, foreign }
+    const foreign = () => new ForeignPermit(this.#port.receiverOf(sealed, isOwn), sealed, this.#reportOnceMs)
+    return { id, lease, permit: lease?.permit ?? foreign(), maxLeaseMs: renewedUntil - now, foreign }
   }
 
   /** Until when a second report of a permit could come. */
@@ -221,7 +222,7 @@ export class PermitDesk {
    * done so before.
    */
   noteReport({ id }: NamedPermit): boolean {
-    return isFirst(this.#reported, id)
+    return this.#reported.add(id)
   }
 
   /**
@@ -235,7 +236,7 @@ export class PermitDesk {
   /** The request of a permit has ended. */
   end({ id, lease, permit }: NamedPermit): void {
     if (lease !== undefined) this.leases.end(lease)
-    else if (isFirst(this.#ended, id)) {
+    else if (this.#ended.add(id)) {
       permit.release()
       this.#lines.get(permit.key)?.wake()
     }
@@ -354,7 +355,7 @@ export class PermitDesk {
       if (permit === undefined) tenant.giveBack(lane.key)
       lane.detach()
     }
-    this.#lines.get(lane.key)?.served(callerOf(call), this.#port.now())
+    this.#lines.get(lane.key)?.served(tenant.name, callerOf(call), this.#port.now())
     this.#leaveLine(item)
     const number = this.#number++
     permit.reportOnceMs = this.#reportOnceMs
@@ -462,13 +463,6 @@ export class PermitDesk {
       this.#dropIfEmpty(line)
     }
   }
-}
-
-/** Notes an id, and returns whether it is new. */
-function isFirst(ids: Map<string, true>, id: string): boolean {
-  if (ids.has(id)) return false
-  setBounded(ids, id, true, MAX_REPORTED)
-  return true
 }
 
 function callerOf({ tenant, client }: PermitCall): string {

@@ -44,7 +44,7 @@ export async function renew(desk: PermitDesk, tenant: Tenant, text: string, leas
   const { lease, foreign, maxLeaseMs } = named
   const forMs = Math.min(leaseMs, maxLeaseMs)
   if (forMs <= 0) return 'gone'
-  const isOpen = (await foreign.renew(forMs)) ?? lease !== undefined
+  const isOpen = (await foreign().renew(forMs)) ?? lease !== undefined
   if (!isOpen) return 'gone'
   if (lease !== undefined) desk.leases.renew(lease, forMs)
   return 'done'

@@ -84,9 +84,11 @@ export class RobotsFetches {
   }
 
   #mayStart(tenant: string, client: string): boolean {
-    const free = (this.#isShared() ? MAX_SHARED : MAX_ALONE) - this.#underWay.of(tenant)
+    const max = this.#isShared() ? MAX_SHARED : MAX_ALONE
+    const ofTenant = this.#underWay.of(tenant)
     const own = this.#underWay.of(nameOf(tenant, client))
-    return own === 0 || own < GREED * free
+    // The first fetch of a client comes on top, up to twice as many: a client may change its name.
+    return own === 0 ? ofTenant < 2 * max : own < GREED * (max - ofTenant)
   }
 
   async #count(tenant: string, client: string, ended: Promise<void>): Promise<void> {
