@@ -1,5 +1,4 @@
 // The metrics of the server, in the format of Prometheus.
-import type { Attributes } from '@opentelemetry/api'
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { PolitelyInstrumentation } from '@politely/otel'
@@ -25,10 +24,17 @@ export function serverMetrics(gauges: () => Gauges) {
   const instrumentation = new PolitelyInstrumentation({ spans: false })
   instrumentation.setMeterProvider(provider)
   const meter = provider.getMeter('@politely/server', version)
-  const counter = (name: string, description: string) => meter.createCounter<Attributes>(name, { description })
-  const permits = counter('politely.server.permits', 'Answers to requests for permits, by state')
-  const reports = counter('politely.server.reports', 'Reports of clients, by the class of the status')
-  const expires = counter('politely.server.expires', 'Permits whose lease was over before their client ended them')
+  /** Counts by an attribute. A batch has 500 counts, so the meter is asked only when it exports. */
+  const counter = (name: string, attribute: string, description: string) => {
+    const counts = new Map<string, number>()
+    meter.createObservableCounter(name, { description }).addCallback((result) => {
+      for (const [value, count] of counts) result.observe(count, { [attribute]: value })
+    })
+    return (value: string) => void counts.set(value, (counts.get(value) ?? 0) + 1)
+  }
+  const expires = meter.createCounter('politely.server.expires', {
+    description: 'Permits whose lease was over before their client ended them',
+  })
   const gauge = (name: string, description: string, key: keyof Gauges) =>
     meter.createObservableGauge(name, { description }).addCallback((result) => result.observe(gauges()[key]))
   gauge('politely.server.leases', 'Permits that clients hold', 'leases')
@@ -36,12 +42,14 @@ export function serverMetrics(gauges: () => Gauges) {
   const outage = 'has failed, in seconds; 0 while it works'
   gauge('politely.server.pacer_outage_seconds', `How long the pacer ${outage}`, 'pacerOutageSeconds')
   gauge('politely.server.store_outage_seconds', `How long the store ${outage}`, 'storeOutageSeconds')
+  const report = counter('politely.server.reports', 'status_class', 'Reports of clients, by the class of the status')
+  const reported = (status: number | undefined, outcome = 'none') =>
+    report(status === undefined ? outcome : `${Math.floor(status / 100)}xx`)
   expires.add(0) // so that Prometheus has a rate before the first of them
   return {
-    answered: (state: string) => permits.add(1, { state }),
+    answered: counter('politely.server.permits', 'state', 'Answers to requests for permits, by state'),
     expired: () => expires.add(1),
-    reported: (status: number | undefined, outcome = 'none') =>
-      reports.add(1, { status_class: status === undefined ? outcome : `${Math.floor(status / 100)}xx` }),
+    reported,
     text: async () => serializer.serialize((await exporter.collect()).resourceMetrics),
     close: async () => {
       instrumentation.disable()

@@ -30,7 +30,9 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
       const go = { message, start_within_ms, lease_ms: leaseMs, user_agent: gate.robots.userAgent }
       const answers = results.map((result, n) => {
         const { id, url } = requests[n] as (typeof requests)[number]
-        return { id, ...answerOf(result), ...(result.state === 'go' && { url, ...go }) }
+        return result.state === 'go'
+          ? { id, state: 'go', permit: result.permit, url, ...go }
+          : { id, ...answerOf(result) }
       })
       return { held_ms: heldMs, results: answers }
     },

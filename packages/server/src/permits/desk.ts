@@ -13,7 +13,7 @@
 //
 // The desk decides nothing itself. The order of the URLs that wait is its own (line.ts), since they
 // wait outside of the gate; all else is what the gate says.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { onAbort, withTimeout } from '@politely/fetcher/internal'
 import { BudgetError, CircuitOpenError, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
@@ -34,13 +34,17 @@ import type { PermitCall, PermitReply, PermitResult, WaitBecause } from './permi
 import { RecentIds } from './recent-ids.ts'
 import { Seal, type SealedKind } from './seal.ts'
 
-/** A permit that a client names. */
-export interface NamedPermit {
-  /** No other permit has the same. */
+/** A permit that a client names, as far as a report needs it. */
+interface OpenPermit {
+  /** No other permit has the same: its signature. */
   readonly id: string
   /** Undefined if another server has granted it, or this one before its restart, or if it has ended. */
   readonly lease: Lease | undefined
   readonly permit: GrantedPermit | ForeignPermit
+}
+
+/** A permit that a client names. */
+export interface NamedPermit extends OpenPermit {
   /** How long its lease may last from now on. Milliseconds. */
   readonly maxLeaseMs: number
   /** Returns the same permit, as any server with the same pacer may treat it. */
@@ -194,6 +198,14 @@ export class PermitDesk {
     return this.#options.maxLeaseMs
   }
 
+  /** Finds a permit whose lease is open here, without its signature: that the text is the same says enough. */
+  openPermitOf(tenant: Tenant, text: string): OpenPermit | undefined {
+    const [, server, number = ''] = text.split('.', 3)
+    const lease = server === this.#server ? this.leases.find(Number.parseInt(number, 36)) : undefined
+    if (lease?.tenant !== tenant || !isSameText(lease.text, text)) return undefined
+    return { id: text.slice(text.lastIndexOf('.') + 1), lease, permit: lease.permit }
+  }
+
   /**
    * Finds a permit. `unknown`: the text is not a permit of this tenant. `gone`: its lease ended so long
    * ago that no report counts any more.
@@ -221,7 +233,7 @@ export class PermitDesk {
    * Notes that a permit has reported a response, or that no request was sent. Returns false if it had
    * done so before.
    */
-  noteReport({ id }: NamedPermit): boolean {
+  noteReport({ id }: OpenPermit): boolean {
     return this.#reported.add(id)
   }
 
@@ -234,7 +246,7 @@ export class PermitDesk {
   }
 
   /** The request of a permit has ended. */
-  end({ id, lease, permit }: NamedPermit): void {
+  end({ id, lease, permit }: OpenPermit): void {
     if (lease !== undefined) this.leases.end(lease)
     else if (this.#ended.add(id)) {
       permit.release()
@@ -359,8 +371,12 @@ export class PermitDesk {
     this.#leaveLine(item)
     const number = this.#number++
     permit.reportOnceMs = this.#reportOnceMs
-    const lease = this.leases.add({ number, tenant, permit, startWithinMs }, leaseMs)
-    return { state: 'go', permit: this.#sealed(tenant, 'p', number, permit.record, leaseMs), lease }
+    const text = this.#sealed(tenant, 'p', number, permit.record, leaseMs)
+    return {
+      state: 'go',
+      permit: text,
+      lease: this.leases.add({ number, text, tenant, permit, startWithinMs }, leaseMs),
+    }
   }
 
   #sealed({ name }: Tenant, kind: SealedKind, number: number, record: PermitRecord, validMs: number): string {
@@ -463,6 +479,12 @@ export class PermitDesk {
       this.#dropIfEmpty(line)
     }
   }
+}
+
+/** Compares in constant time, so that no one finds a permit letter by letter. */
+function isSameText(one: string, other: string): boolean {
+  const [bytes, others] = [Buffer.from(one), Buffer.from(other)]
+  return bytes.length === others.length && timingSafeEqual(bytes, others)
 }
 
 function callerOf({ tenant, client }: PermitCall): string {

@@ -9,6 +9,8 @@ import type { Tenant } from '../tenants.ts'
 
 export interface Lease {
   readonly number: number
+  /** The sealed text that its client has. */
+  readonly text: string
   readonly tenant: Tenant
   readonly permit: GrantedPermit
   /** Milliseconds, by the clock of the gate. */
@@ -45,7 +47,7 @@ export class Leases {
     return this.#open.size
   }
 
-  add(granted: Pick<Lease, 'number' | 'tenant' | 'permit' | 'startWithinMs'>, leaseMs: number): Lease {
+  add(granted: Pick<Lease, 'number' | 'text' | 'tenant' | 'permit' | 'startWithinMs'>, leaseMs: number): Lease {
     const grantedAt = this.#options.now()
     const lease: Lease = { ...granted, grantedAt, askAt: grantedAt + FIRST_ASKED_MS, endsAt: 0, timer: undefined }
     this.#open.set(lease.number, lease)

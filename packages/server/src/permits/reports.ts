@@ -17,7 +17,7 @@ export type ReportState = 'done' | 'counted' | 'gone' | 'repeated' | 'unknown'
  * @param maxPauseMs The longest pause that a client may report.
  */
 export function applyReport(desk: PermitDesk, tenant: Tenant, report: Report, maxPauseMs: number): ReportState {
-  const named = desk.permitOf(tenant, report.permit)
+  const named = desk.openPermitOf(tenant, report.permit) ?? desk.permitOf(tenant, report.permit)
   if (typeof named === 'string') return named
   const { permit, lease } = named
   if (report.sent_after_ms !== undefined && lease !== undefined && report.outcome !== 'not-sent')
@@ -51,7 +51,7 @@ export async function renew(desk: PermitDesk, tenant: Tenant, text: string, leas
 }
 
 function responseOf(report: Report, maxPauseMs: number): RequestReport | undefined {
-  const { status, outcome, ratelimit = {} } = report
+  const { status, outcome, ratelimit } = report
   const headers = { ...boundedRetryAfter(report.retry_after, maxPauseMs), ...boundedRateLimit(ratelimit, maxPauseMs) }
   if (outcome === 'rate-limited') return { rateLimited: true, status: status ?? 429, headers }
   if (status !== undefined) return { status, headers }
@@ -68,7 +68,11 @@ function boundedRetryAfter(value: string | number | undefined, maxPauseMs: numbe
 }
 
 /** Returns the rate limit headers of a report. If they ask for too long a pause, returns a shorter pause. */
-function boundedRateLimit(given: Readonly<Record<string, string>>, maxPauseMs: number): Record<string, string> {
+function boundedRateLimit(
+  given: Readonly<Record<string, string>> | undefined,
+  maxPauseMs: number,
+): Record<string, string> {
+  if (given === undefined) return {}
   const headers = Object.fromEntries(Object.entries(given).filter(([name]) => rateLimitHeaders.includes(name)))
   const { pauseMs = 0 } = rateLimitOf(headers, Date.now()) ?? {}
   return pauseMs > maxPauseMs ? { 'retry-after-ms': `${maxPauseMs}` } : headers

@@ -75,7 +75,7 @@ export class Seal {
     if (!isOurs) return undefined
     const [format, ...fields] = head.split('.')
     const sealed = format === `${kind}2` ? sealedOf(fields) : format === kind ? sealedBefore(fields) : undefined
-    return sealed && Object.assign(sealed, { id: signature.toString('latin1') })
+    return sealed && Object.assign(sealed, { id: signature.toString('base64url') })
   }
 }
 
