@@ -344,7 +344,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
     const pushback = pushbackOf(response, now + utcOffsetMs)
     if (pushback !== undefined) {
       const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first pushback
-      // A pushback that may have been reported before is told by this call only.
+      // Only this call tells of a pushback that may have been reported before.
       if (onceMs === undefined || isLocal(ticket))
         this.#pushbacks.rememberOwn(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
       else this.#pushbacks.rememberOfOthers(key, lastingPause)

@@ -56,7 +56,7 @@ interface StoreRequest {
 /**
  * Keeps texts in Postgres, for all workers of a fleet. It has leases, so that each robots.txt is
  * fetched by one worker at a time. Calls are joined: a store needs two connections, however many
- * origins it is asked for at the same time.
+ * origins its callers ask for at the same time.
  *
  * Texts outlive a crash of Postgres; leases do not. Postgres deletes expired texts when other texts
  * are set. Methods reject with the error of the client, or with a `PostgresSchemaError` before

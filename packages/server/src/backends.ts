@@ -131,7 +131,7 @@ async function openRedis(url: string, flag: string): Promise<Backend> {
   const { RedisPacer, RedisStore } = await optional(flag, '@politely/redis', () => import('@politely/redis'))
   const { Redis } = await optional(flag, 'ioredis', () => import('ioredis'))
   const redis = new Redis(url, { maxRetriesPerRequest: 1, disconnectTimeout: 100 }) // the latter delays the exit
-  /** Why there is no connection, or none with the right database. */
+  /** Why there is no connection, or only to another database. */
   let failure: Error | undefined
   redis.on('error', (error: Error) => {
     failure = error
@@ -189,7 +189,7 @@ async function openPostgres(connectionString: string, flag: string): Promise<Bac
       messageOf(error).startsWith('SASL: '), // the password is missing
     close: async () => {
       await pool.end()
-      for (const socket of sockets) socket.destroy() // the pool leaves those of failed logins open
+      for (const socket of sockets) socket.destroy() // the pool leaves the sockets of failed logins open
     },
   }
 }

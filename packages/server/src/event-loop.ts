@@ -8,7 +8,7 @@ const MAX_HEAP_PART = 0.9
 
 /**
  * Takes a sample twice a second. A process that is stopped, or gets no CPU, takes no samples: when it
- * goes on, one sample is late, and the next ones are good again.
+ * goes on, one sample is late, and the next samples are good again.
  */
 export class BusyWatch implements Disposable {
   readonly #timer: NodeJS.Timeout

@@ -1,5 +1,6 @@
-// Whether the pacer and the store of the server work. An outage shows without traffic too: each of
-// them is called every few seconds. It is told once when it begins, and once when it ends.
+// Whether the pacer and the store of the server work. An outage shows without traffic too: the
+// server calls each of them every few seconds. It tells of an outage once when it begins, and once when
+// it ends.
 import { escapeControls } from '@politely/core'
 import { textWithoutCredentials } from '@politely/core/engine'
 import type { Logger } from '@politely/fetcher'
@@ -23,7 +24,7 @@ export interface HealthOptions {
   readonly waiting: () => number
 }
 
-/** How often the state is looked at. During an outage, the pacer itself spaces its calls. */
+/** How often the server looks at the state. During an outage, the pacer itself spaces its calls. */
 const LOOK_MS = 1_000
 /** While the pacer works, one of so many looks calls it: every five seconds. Our choice. */
 const LOOKS_FOR_PROBE = 5
@@ -75,7 +76,7 @@ export class Health {
     return since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1_000)
   }
 
-  /** How long the store has failed. Seconds; 0 while it works, or if there is none. */
+  /** How long the store has failed. Seconds; 0 while it works, or without a store. */
   get storeOutageSeconds(): number {
     return this.#options.gate.robots.gauges.storeOutageMs / 1_000
   }

@@ -152,7 +152,7 @@ export class PolitelyServer implements AsyncDisposable {
     await whileTrue(() => desk.leases.open > 0, DRAIN_MS)
   }
 
-  /** Stops listening, and releases all permits. Calls that are held are told to wait. */
+  /** Stops listening, and releases all permits. Tells the calls that it holds to wait. */
   async close(): Promise<void> {
     this.#context.desk.close()
     this.#context.health.close()

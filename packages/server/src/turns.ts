@@ -13,7 +13,7 @@ const TURN_SIZE = 128
 /** A grant takes twice as long as the other steps. */
 export const COST_OF_GRANT = 2
 
-/** Takes the items of tenants in turn, and for each tenant those of its clients. */
+/** Takes the items of tenants in turn, and for each tenant the items of its clients in turn. */
 export class FairQueue<T> {
   readonly #tenants = new Map<string, Map<string, T[]>>()
 

@@ -1,4 +1,4 @@
-// The command of the server in a process of its own.
+// Starts the command of the server in another process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'

@@ -52,7 +52,7 @@ export interface DeskKit {
     more?: Partial<Parameters<PermitDesk['grant']>[0]>,
   ) => Promise<PermitResult[]>
   readonly advance: (ms: number) => Promise<void>
-  /** Another server with the same key, and a pacer of its own by default: for the same site and tenants. */
+  /** Another server with the same key, by default with another pacer: for the same site and tenants. */
   readonly another: (options?: Omit<PoliteGateOptions, 'robots'>) => Promise<DeskKit>
 }
 

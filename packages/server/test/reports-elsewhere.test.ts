@@ -1,7 +1,7 @@
 // @module-tag slow
 // @module-tag full
-// A report that reaches another server than the one that has granted the permit, or the same server
-// after it was killed: real servers with one key, over Redis and over Postgres.
+// A report that reaches a server that has not granted the permit, or the same server after it was
+// killed: real servers with one key, over Redis and over Postgres.
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

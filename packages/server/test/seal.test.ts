@@ -1,4 +1,4 @@
-// The sealed texts of permits and tickets: what they hold, and who reads them.
+// The sealed texts of permits and tickets: what they hold, and which servers read them.
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { Seal, type Sealed } from '../src/permits/seal.ts'

@@ -1,4 +1,4 @@
-// Reports that reach another server than the one that has granted the permit, or the same server after
+// Reports that reach a server that has not granted the permit, or the same server after
 // a restart. All of them have the same key.
 import { createHmac } from 'node:crypto'
 import { LocalPacer, type Pacer, type Reservation } from '@politely/gate'

@@ -541,7 +541,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
 
   /**
    * Asks the pacer which requests under way have ended elsewhere. With requests that wait, the call of
-   * `reserve` for the first one says so. Does nothing while the pacer need not be asked.
+   * `reserve` for the first of them says so. Does nothing while the pacer need not be asked.
    */
   async findEnded(): Promise<void> {
     const [oldest] = this.#open?.values() ?? []

@@ -34,7 +34,7 @@ export class QueueSite<T extends SiteQueueInput> extends OuterLine {
 
   /**
    * How many URLs of this queue were spilled and have not come back. An upper bound while the site has
-   * earlier URLs, since those that come back may be of either kind.
+   * earlier URLs, since URLs that come back may be of either kind.
    */
   get spilled(): number {
     return this.#spilled

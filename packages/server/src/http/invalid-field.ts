@@ -25,7 +25,7 @@ type Found = FastifySchemaValidationError & { readonly parentSchema?: FieldSchem
  * @param context The part of the call: `body` or `querystring`.
  */
 export function describeInvalidField(found: readonly FastifySchemaValidationError[], context: string): string {
-  // The last one is about the whole field, if there are several alternatives.
+  // The last error is about the whole field, if there are several alternatives.
   const { instancePath, keyword, params, parentSchema: schema = {}, data, message } = found.at(-1) as Found
   const path = `${context === 'querystring' ? 'query' : context}${dotted(instancePath)}`
   const names = Object.keys(schema.properties ?? {})

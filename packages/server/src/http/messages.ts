@@ -93,7 +93,7 @@ export function shownVerdict(given: ClientVerdict): ClientVerdict {
   return access === verdict.access ? verdict : { ...verdict, access }
 }
 
-/** What a blocked address is told in code: see `BlockedAddressError`. */
+/** The advice of `BlockedAddressError`, for callers in code. */
 const ADVICE = /write (?:allowAddresses: \[([^\]]*)\](?:, or network: 'any' if no host may be refused)?|network: 'any')/
 
 /** Returns what is known of a robots.txt; its advice names flags of the server. */

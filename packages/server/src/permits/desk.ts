@@ -77,7 +77,7 @@ const DRAINING: PermitResult = { state: 'wait', waitMs: 5_000, because: 'drainin
 const BUSY_WAIT_MS = 1_000
 /** How long a URL waits whose permit would be old, because other calls had their turns. */
 const LATE_WAIT_MS = 100
-/** So long after the first permit a call may grant the last one, whatever its `startWithinMs` is. */
+/** Up to this time after its first permit a call may grant more, whatever its `startWithinMs` is. */
 const MIN_LATE_MS = 20
 const FAILURE_WAIT_MS = 1_000
 /** How much longer than the wait a ticket is valid. */
@@ -109,7 +109,7 @@ export class PermitDesk {
   readonly leases: Leases
   /** The turns of the calls for permits. */
   readonly turns = new Turns()
-  /** The turns of reports and renewals, which do not wait for those of permits. */
+  /** The turns of reports and renewals, which do not wait for the turns of permits. */
   readonly reportTurns = new Turns()
   readonly #seal: Seal
   readonly #options: DeskOptions

@@ -10,7 +10,7 @@ export interface ClientSettings {
   readonly name: string
   readonly proxy: string
   readonly origins: readonly string[]
-  /** So many clients that ask for one URL at a time with `hold_ms`, and so many with tickets. */
+  /** How many clients ask for one URL at a time with `hold_ms`, and how many with tickets. */
   readonly holding: number
   readonly ticketing: number
   readonly leaseMs: number

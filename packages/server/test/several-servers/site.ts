@@ -1,4 +1,4 @@
-// A site with several origins on loopback, as a process of its own: it logs the arrival of each
+// A site with several origins on loopback, in a separate process: it logs the arrival of each
 // request. Now and then it answers 429 or 503, and some bodies are slow.
 //
 // Arguments: the number of origins. It sends its origins to its parent, and then what it logs.

@@ -49,7 +49,7 @@ const PUSHBACK = { status: 429, retryAfter: undefined, isPushback: true, request
 async function twoPacers(kit: LeaseKit) {
   const clock = startClock()
   const [one, other] = [await kit.open(clock.now, LEASE_MS), await kit.open(clock.now, LEASE_MS)]
-  /** Asks for a slot, after the delay of the last one. */
+  /** Asks for a slot, after the delay of the last slot. */
   const reserve = async (pacer: CountingPacer, max: number, open: readonly Ticket[] = [], leaseMs?: number) => {
     clock.advance(DELAY_MS)
     const reply = await pacer.reserve('k', LIMITS, undefined, 0, false, 0, { max, leaseMs, open })
