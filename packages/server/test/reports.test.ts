@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LocalPacer, type Pacer } from '@politely/gate'
 import { expect, test, vi } from 'vitest'
-import type { NamedPermit } from '../src/permits/desk.ts'
-import { renew } from '../src/permits/reports.ts'
-import { type Answer, deskKit, httpKit, permitOf, startSite } from './kit.ts'
+import { RecentIds } from '../src/permits/recent-ids.ts'
+import { applyReport, renew } from '../src/permits/reports.ts'
+import { type Answer, deskKit, httpKit, permitOf, shown, startSite } from './kit.ts'
+
+const HOUR = 3_600_000
 
 test('a request that was not sent has no status, and no report of the call is applied', async () => {
   const { origin } = await startSite('')
@@ -85,9 +87,19 @@ test('a report is answered when the pacer knows of the pause', async () => {
   expect(events).toEqual(['told', 'answered'])
 })
 
-test('the latest 100,000 reports are known, and older ones are dropped', async () => {
-  const { desk } = await deskKit('')
-  const note = (n: number) => desk.noteReport({ id: `${n}` } as NamedPermit)
-  for (let n = 0; n < 200_001; n++) note(n)
-  expect([note(100_001), note(200_000), note(0)]).toEqual([false, false, true])
+test('a page may ask for fewer requests after its response was reported, once', async () => {
+  const { ask, desk, tenant } = await deskKit('')
+  const someone = tenant('a')
+  const permit = permitOf((await ask(['/a'], { tenant: someone }))[0])
+  const report = (more: object) => applyReport(desk, someone, { permit, ...more }, HOUR)
+  expect(report({ status: 200, end: false })).toBe('done')
+  const limited = { outcome: 'rate-limited', retry_after: 40, end: false } as const
+  expect([report(limited), report(limited), report({ status: 200 })]).toEqual(['done', 'repeated', 'repeated'])
+  expect((await ask(['/b'], { tenant: someone })).map(shown)).toEqual(['wait 40000 retry-after'])
+})
+
+test('the latest 100,000 ids are known, and older ones are dropped', () => {
+  const ids = new RecentIds()
+  for (let n = 0; n < 200_001; n++) ids.add(`${n}`)
+  expect([ids.add('100001'), ids.add('200000'), ids.add('0')]).toEqual([false, false, true])
 })

@@ -232,9 +232,11 @@ export class PermitDesk {
   /**
    * Notes that a permit has reported a response, or that no request was sent. Returns false if it had
    * done so before.
+   * @param isOfPage Whether the page asks for fewer requests: known after its body, and so after the
+   * response may have been reported.
    */
-  noteReport({ id }: OpenPermit): boolean {
-    return this.#reported.add(id)
+  noteReport({ id }: OpenPermit, isOfPage: boolean): boolean {
+    return this.#reported.add(isOfPage ? `${id} page` : id)
   }
 
   /**

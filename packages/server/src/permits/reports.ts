@@ -23,7 +23,8 @@ export function applyReport(desk: PermitDesk, tenant: Tenant, report: Report, ma
   if (report.sent_after_ms !== undefined && lease !== undefined && report.outcome !== 'not-sent')
     lease.permit.sentAfter(Math.min(report.sent_after_ms, lease.startWithinMs))
   const response = responseOf(report, maxPauseMs)
-  const isRepeated = (response !== undefined || report.outcome === 'not-sent') && !desk.noteReport(named)
+  const isNoted = response !== undefined || report.outcome === 'not-sent'
+  const isRepeated = isNoted && !desk.noteReport(named, report.outcome === 'rate-limited')
   if (!isRepeated) {
     if (response !== undefined) permit.report(response)
     else if (report.outcome === 'not-sent') permit.giveBack(new Error('the client did not send the request'))
