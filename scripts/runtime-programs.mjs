@@ -151,10 +151,9 @@ export const programs = {
       robots_set: ({ origin, text }) => texts.set(origin, text) && { kind: 'done' },
       robots_get: ({ origin }) => ({ text: texts.get(origin) }),
     }
-    const query = async (text, [request]) => {
-      const [, name] = /politely\.(\w+)/.exec(text)
-      return { rows: [{ reply: functions[name](JSON.parse(request)) }] }
-    }
+    const query = async (_, [requests]) => ({
+      rows: JSON.parse(requests).map((request) => ({ reply: functions[request.op](request) })),
+    })
     const store = new PostgresStore({ client: { query } })
     await store.set('https://example.com', 'a text', Date.now() + 60_000)
     expect('the stored text', await store.get('https://example.com'), 'a text')
