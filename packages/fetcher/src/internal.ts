@@ -60,3 +60,4 @@ export {
   watchCoding,
 } from './received-bodies.ts'
 export { CACHE_HEADERS } from './report/reported-headers.ts'
+export { PROBED_ORIGIN } from './store/store-calls.ts'

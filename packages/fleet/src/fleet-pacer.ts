@@ -104,9 +104,9 @@ export const DEFAULT_TIMEOUT_MS = 2_000
  */
 const MAX_UNSENT_MS = 10_000
 /**
- * How often a worker asks whether a request under way has ended: in another process, or one of its
- * own, whose end it sees itself unless another process is told. Milliseconds. Our choice; the script
- * has the first one too.
+ * How often a worker asks whether a request under way has ended: of another worker, or of its own. It
+ * sees the end of its own requests, unless their clients tell another worker. Milliseconds. Our
+ * choice; the script has the first number too.
  */
 const FULL_MS = 250
 const OWN_FULL_MS = 1_000

@@ -137,7 +137,7 @@ describe.each<[string, () => Pacer | undefined]>([
     const all = pages(1, 7).map((path) => visit(path, () => (path < '/7' ? { status: 503, headers: {} } : OK)))
     await advance(300_000)
     await Promise.all(all)
-    // The circuit opens at 60. Each cooling period is twice as long as the one before.
+    // The circuit opens at 60. Each cooling period is twice as long as the period before.
     const times = ended.map((line) => line.replace(' starts at', ''))
     expect(times).toEqual(['/1 0', '/2 20', '/3 60', '/4 70', '/5 90', '/6 130', '/7 210'])
   })

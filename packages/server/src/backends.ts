@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textWithoutCredentials } from '@politely/core/engine'
 import type { Store } from '@politely/fetcher'
-import { messageOf, withTimeout } from '@politely/fetcher/internal'
+import { messageOf, PROBED_ORIGIN, withTimeout } from '@politely/fetcher/internal'
 import { LocalPacer, type Pacer } from '@politely/gate'
 import type { PostgresPacer } from '@politely/postgres'
 import type { RedisPacer } from '@politely/redis'
@@ -55,8 +55,6 @@ const MAX_CONNECTIONS = 4
 const CONTACT_MS = 1_000
 /** How long a dead server's request counts as under way if its lease does not say. Milliseconds. */
 const LEASE_MS = 60_000
-/** The origin that the store is asked about: of no site. */
-const PROBED = 'https://politely.invalid'
 /** A refused login, and a role or database that does not exist. */
 const POSTGRES_MISTAKES = ['28P01', '28000', '3D000', 'ERR_POLITELY_POSTGRES_SCHEMA']
 const REDIS_MISTAKE =
@@ -92,7 +90,7 @@ async function openAll({ pacer: kept, store, urls }: BackendSettings, opened: Ma
       const timedOut = () => {
         throw new Error(`no answer within ${TIMEOUT_MS} ms`)
       }
-      if (robots !== undefined) await withTimeout(robots.get(PROBED), TIMEOUT_MS, timedOut)
+      if (robots !== undefined) await withTimeout(robots.get(PROBED_ORIGIN), TIMEOUT_MS, timedOut)
       return true
     } catch (error) {
       for (const [service, { name, isMistake }] of opened)
@@ -131,7 +129,7 @@ async function openRedis(url: string, flag: string): Promise<Backend> {
   const { RedisPacer, RedisStore } = await optional(flag, '@politely/redis', () => import('@politely/redis'))
   const { Redis } = await optional(flag, 'ioredis', () => import('ioredis'))
   const redis = new Redis(url, { maxRetriesPerRequest: 1, disconnectTimeout: 100 }) // the latter delays the exit
-  /** Why there is no connection, or only to another database. */
+  /** Why the client has no connection, or only to another database. */
   let failure: Error | undefined
   redis.on('error', (error: Error) => {
     failure = error

@@ -16,6 +16,7 @@ import type { Settings } from '../options/options.ts'
 import type { Gauges } from '../report/gauges.ts'
 import { reportedHeaders } from '../report/reported-headers.ts'
 import type { FetchEvent, Telemetry } from '../report/telemetry.ts'
+import { PROBED_ORIGIN } from '../store/store-calls.ts'
 import { Entries } from './entries.ts'
 import { entrySince } from './entry-since.ts'
 import { FetchLease } from './fetch-lease.ts'
@@ -170,7 +171,7 @@ export class RobotsCache {
 
   /** Reads the store once, so that an outage begins and ends without checks too. */
   async probeStore(): Promise<void> {
-    await this.#entries.inStore('https://politely.invalid', 'again')
+    await this.#entries.inStore(PROBED_ORIGIN, 'again')
   }
 
   /** Yields the entries in memory as NDJSON, one line each. */

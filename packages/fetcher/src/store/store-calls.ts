@@ -5,6 +5,9 @@ import { StoreTimeoutError } from '../base/errors.ts'
 import { withTimeout } from '../base/timeout.ts'
 import type { StoreFailure, Telemetry } from '../report/telemetry.ts'
 
+/** What a probe of the store asks for: the origin of no site. */
+export const PROBED_ORIGIN = 'https://politely.invalid'
+
 /**
  * How long to wait for a store without leases, in milliseconds. A store is there to save time, so a
  * slow one is treated as failed.

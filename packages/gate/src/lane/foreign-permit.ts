@@ -6,7 +6,7 @@
 //
 //   a pacer that processes share   knows the slot by its ticket, so nothing is lost
 //   `LocalPacer`                   knows its own tickets only. Otherwise a pushback becomes a pause, a
-//                                  series of pushbacks does not grow, and no slot is given back
+//                                  series of pushbacks does not grow, and no slot becomes free
 //
 // When the request was sent changes nothing. The clocks of two processes may differ, so this one
 // does not know how long ago that was. The slot keeps its whole allowance.
@@ -123,11 +123,6 @@ export class ForeignPermit {
     return paceLimitsOf({}, this.#gate.site, this.#gate.context.pacing.pauseFrom)
   }
 
-  /** While the circuit is open, its cooling period replaces a pause that the site has not asked for. */
-  #withoutBackoff(told: PaceResponse): PaceResponse {
-    return told.isPushback && told.requestedMs === undefined && this.#isCircuitOpen ? { ...told, requestedMs: 1 } : told
-  }
-
   /** Tells the circuit what the request led to. @param outcome Undefined after a success. */
   #settle(outcome: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined): void {
     const { origin } = this.#record
@@ -151,7 +146,7 @@ export class ForeignPermit {
   #tell(response: PaceResponse, asked: AskedPause | undefined): void {
     const { counters, pacer, pacing, now, log } = this.#gate.context
     const { key, origin = key } = this.#record
-    const told = this.#withoutBackoff(withBackoff(response, pacing.backoff, now()))
+    const told = withBackoff(response, pacing.backoff, now(), this.#isCircuitOpen)
     const { isPushback, requestedMs } = told
     if (this.#ticket !== undefined) pacer.report(key, this.#ticket, told, this.#onceMs)
     else if (isPushback)

@@ -360,7 +360,7 @@ export class GrantedPermit implements NestablePermit {
     this.#status = status
     const at = now()
     if (isUnsent) this.#endUnseen(at)
-    const told = this.#withoutBackoff(withBackoff(response, pacing.backoff, at))
+    const told = withBackoff(response, pacing.backoff, at, this.#isCircuitOpen)
     pacer.report(this.key, this.#slot.ticket, told, this.reportOnceMs)
     if (told.isPushback) {
       this.#isPushedBack = true
@@ -368,12 +368,6 @@ export class GrantedPermit implements NestablePermit {
       this.#grant.lane.slowedDown()
       this.#log(told, asked)
     } else if (asked !== undefined && !pacing.rateLimitHeaders) log.ignoredRateLimit(this.key, this.url, told, asked)
-  }
-
-  /** While the circuit is open, its cooling period replaces a pause that the site has not asked for. */
-  #withoutBackoff(told: PaceResponse): PaceResponse {
-    if (!told.isPushback || told.requestedMs !== undefined || !this.#isCircuitOpen) return told
-    return { ...told, requestedMs: 1 }
   }
 
   /** Logs a pushback, after the pacer knows all that the response asks for. */

@@ -153,18 +153,26 @@ export function rateLimitedResponse(report: RateLimited): PaceResponse {
  * Adds what the caller's `backoff` says about a response: whether it is a pushback, and how long
  * the pauses are.
  * @param utc Milliseconds since 1970, for a date in Retry-After.
+ * @param isCircuitOpen Whether the cooling period of a circuit replaces a pause that the site has not
+ * asked for.
  */
-export function withBackoff(response: PaceResponse, backoff: Backoff, utc: number): PaceResponse {
+export function withBackoff(
+  response: PaceResponse,
+  backoff: Backoff,
+  utc: number,
+  isCircuitOpen = false,
+): PaceResponse {
   const { statuses, firstMs, maxMs, factor, jitter } = backoff
   const { status, retryAfter, requestedMs = retryAfterMs(retryAfter, utc) || undefined } = response
   const isPushback = response.isPushback ?? (statuses.includes(status) || requestedMs !== undefined)
   if (!isPushback) return { status, retryAfter, isPushback }
   const longer = 1 + jitter * Math.random()
+  const unaskedMs = isCircuitOpen ? 1 : undefined
   return {
     status,
     retryAfter,
     isPushback,
-    requestedMs: requestedMs === undefined ? undefined : requestedMs * longer,
+    requestedMs: requestedMs === undefined ? unaskedMs : requestedMs * longer,
     backoff: { firstMs: firstMs * longer, maxMs: maxMs * longer, factor },
   }
 }

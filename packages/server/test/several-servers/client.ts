@@ -21,7 +21,7 @@ interface Job {
   origin: string
   ticket: string | undefined
   askAt: number
-  /** How often it was asked for. */
+  /** How often the client has asked for it. */
   asked: number
   isBusy: boolean
 }
