@@ -13,75 +13,8 @@ export interface Finding {
   readonly remedy?: string
 }
 
-/** A code of a finding. Experimental. */
-export type FindingCode =
-  | 'user-agent-ok'
-  | 'user-agent-without-token'
-  | 'user-agent-without-page'
-  | 'page-ok'
-  | 'page-unreachable'
-  | 'page-status'
-  | 'page-encoded'
-  | 'page-not-html'
-  | 'page-without-token'
-  | 'page-without-contact'
-  | 'page-without-ranges-link'
-  | 'page-allowed'
-  | 'page-disallowed'
-  | 'ranges-ok'
-  | 'ranges-none'
-  | 'ranges-unreachable'
-  | 'ranges-status'
-  | 'ranges-encoded'
-  | 'ranges-not-json'
-  | 'ranges-invalid'
-  | 'ranges-private'
-  | 'ranges-differ'
-  | 'ranges-time'
-  | 'dns-ok'
-  | 'dns-without-ptr'
-  | 'dns-not-confirmed'
-  | 'dns-other-domain'
-  | 'dns-failed'
-  | 'card-ok'
-  | 'card-unreachable'
-  | 'card-status'
-  | 'card-encoded'
-  | 'card-not-json'
-  | 'card-differs'
-  | 'directory-ok'
-  | 'directory-unreachable'
-  | 'directory-status'
-  | 'directory-encoded'
-  | 'directory-media-type'
-  | 'directory-not-json'
-  | 'directory-empty'
-  | 'directory-too-large'
-  | 'directory-private-key'
-  | 'directory-cache'
-  | 'key-ok'
-  | 'key-invalid'
-  | 'key-id'
-  | 'key-duplicate'
-  | 'key-usage'
-  | 'key-published-private'
-  | 'key-expired'
-  | 'key-not-yet-valid'
-  | 'key-missing'
-  | 'signature-ok'
-  | 'signature-missing'
-  | 'signature-malformed'
-  | 'signature-not-covered'
-  | 'signature-wrong'
-  | 'signature-expired'
-  | 'signature-in-future'
-  | 'signature-expires-soon'
-  | 'signature-lasts-long'
-  | 'clock-ok'
-  | 'clock-off'
-
 /** The codes of findings, with what they mean. Experimental. */
-export const findingCodes: Readonly<Record<FindingCode, string>> = {
+export const findingCodes = {
   'user-agent-ok': 'The User-Agent has the product token and the URL of the page.',
   'user-agent-without-token': 'The User-Agent does not name the crawler as its robots.txt rules do.',
   'user-agent-without-page': 'The User-Agent does not say where to read about the crawler.',
@@ -147,7 +80,10 @@ export const findingCodes: Readonly<Record<FindingCode, string>> = {
   'signature-lasts-long': 'A signature is valid for over 90 days.',
   'clock-ok': 'The clocks of the servers agree with this one.',
   'clock-off': 'The clock of a server and the clock of this machine differ.',
-}
+} as const
+
+/** A code of a finding. Experimental. */
+export type FindingCode = keyof typeof findingCodes
 
 export const ok = (check: string, code: FindingCode, text: string): Finding => ({ check, result: 'ok', code, text })
 export const warn = (check: string, code: FindingCode, text: string, remedy: string): Finding => ({
