@@ -234,8 +234,11 @@ type Table = typeof SENTENCES
 type Row = { readonly [C in keyof Table]: keyof Table[C] }[keyof Table]
 type CodeOf<Name> = Name extends `${infer Code}/${string}` ? Code : Name
 
+/** @inline */
+type Code = CodeOf<Row> | `${FileKind}-${CodeOf<keyof typeof REQUEST_SENTENCES>}`
+
 /** A code of a finding. Experimental. */
-export type FindingCode = CodeOf<Row> | `${FileKind}-${CodeOf<keyof typeof REQUEST_SENTENCES>}`
+export type FindingCode = Code
 export type FileKind = keyof typeof FILES
 
 type Sentences = string | readonly [text: string, remedy: string, result?: 'warn']

@@ -8,7 +8,7 @@ import { assertOptions, callable, describeValue, integer } from '@politely/fetch
 import { boundedGet, type Got } from '../bounded-get.ts'
 import { type FileKind, type Finding, finding, requestFinding } from './finding.ts'
 
-/** Options of `checkDirectory` and `checkIdentity`. Experimental. */
+/** Options of `checkDirectory` and `checkIdentity`. @inline */
 export interface StrangerOptions {
   /** The time limit of one request. Milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined
