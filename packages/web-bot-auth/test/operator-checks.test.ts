@@ -146,6 +146,7 @@ test.for([
   'ExampleBot <script>"<!--"; write("bot@bot.test")</script>',
   '<style>a{}</style><!-- a --><!-- b -->ExampleBot, ("bot@bot.test")',
   'ExampleBotは bot&commat;bot.test',
+  'Example<!-- a -->Bot <!-- b --!> bot@bot.test',
   'İİİİİİİİ<!-- İ -->ExampleBot bot@bot.test <SCRIPT>"<!--"</Script>',
 ])('a page may say %s', async (text) => {
   const { identity, serve } = await publish()

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describeVerdict } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
+import { withoutComments } from '@politely/core/internal'
 import { NetworkGuard, RobotsClient } from '@politely/fetcher'
 import { assertOptions, describeValue, withMethods } from '@politely/fetcher/internal'
 import { type Got, pageNote } from '../bounded-get.ts'
@@ -11,7 +12,7 @@ import { type Finding, finding, findingsOf, jsonText } from './finding.ts'
 import type { Identity } from './identity.ts'
 import { cardJson } from './identity-files.ts'
 import { edgesOf, type IpRange, ipRange } from './ip-range.ts'
-import { hasName, pageText, withoutComments } from './page-text.ts'
+import { hasName, pageText } from './page-text.ts'
 import { STRANGER_OPTIONS, Stranger, type StrangerOptions } from './stranger.ts'
 
 /** Options of `checkIdentity`. @inline */
