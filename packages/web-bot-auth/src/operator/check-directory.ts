@@ -21,7 +21,7 @@ import { ComponentError, responseSignatureBase } from '../signature-base.ts'
 import { type InnerList, isInnerList, strictDictionary } from '../structured.ts'
 import { MAX_VALID_MS } from './directory.ts'
 import { type Finding, finding, findingsOf, timeText } from './finding.ts'
-import { Stranger, type StrangerOptions } from './stranger.ts'
+import { jsonObject, Stranger, type StrangerOptions } from './stranger.ts'
 
 const SKEW_MS = 5_000
 const DAY_S = 86_400
@@ -52,19 +52,20 @@ export async function directoryFindings(
   const got = await stranger.get('directory', url, ACCEPT_KEYS)
   if ('result' in got) return [got]
   const findings = [...headerFindings(url, got)]
-  const keys = keysIn(got)
-  if (keys === undefined) return [...findings, finding('directory-not-json', { url, note: pageNote(got.body) })]
+  const keys = jsonObject(got)?.keys
+  if (!Array.isArray(keys)) return [...findings, finding('directory-not-json', { url, note: pageNote(got.body) })]
   if (keys.length === 0) return [...findings, finding('directory-empty', { url })]
   const isTooLong = keys.length > MAX_KEYS
   const isReached = !isTooLong && findings.every(({ result }) => result !== 'fail')
   const values = { url, keys: keys.length, max: MAX_KEYS, count: `${keys.length} key${keys.length > 1 ? 's' : ''}` }
   findings.push(...findingsOf(values, { 'directory-too-large/keys': isTooLong, 'directory-ok': isReached }))
   const found = new Set<string>()
-  for (const [i, key] of keys.slice(0, MAX_KEYS).entries()) {
-    const name = `key ${i + 1}`
-    const { kid, findings: ofKey } = await keyFindings(url, name, Object(key) as Jwk, got, stranger.now())
+  for (const [i, given] of keys.slice(0, MAX_KEYS).entries()) {
+    const [name, key] = [`key ${i + 1}`, Object(given) as Jwk]
+    const known = await ed25519Key(key)
+    const kid = known?.isUsual ? known.kid : undefined
     if (kid !== undefined && found.has(kid)) findings.push(finding('key-duplicate', { name, url, kid }))
-    else findings.push(...ofKey)
+    else findings.push(...(await keyFindings(url, name, key, known, got, stranger.now())))
     if (kid !== undefined) found.add(kid)
   }
   const missing = kids.filter((kid) => !found.has(kid))
@@ -93,45 +94,47 @@ function headerFindings(url: string, got: Got): readonly Finding[] {
   })
 }
 
-function keysIn({ body }: Got): readonly unknown[] | undefined {
-  try {
-    const { keys } = Object(JSON.parse(body.toString())) as { readonly keys?: unknown }
-    return Array.isArray(keys) ? keys : undefined
-  } catch {
-    return undefined
-  }
+interface KnownKey extends PublicKey {
+  /** Whether its `x` has the usual spelling, which its thumbprint is made of. */
+  readonly isUsual: boolean
 }
 
-interface KeyFindings {
-  readonly kid: string | undefined
-  readonly findings: readonly Finding[]
-}
-
-async function keyFindings(url: string, name: string, key: Jwk, got: Got, now: number): Promise<KeyFindings> {
-  const isPrivate = PRIVATE_MEMBERS.some((member) => member in key)
-  const first = findingsOf({ name, url }, { 'directory-private-key': isPrivate })
+async function ed25519Key(key: Jwk): Promise<KnownKey | undefined> {
   const known = await readPublicKey(key)
-  if (known?.algorithm.name !== 'ed25519') {
-    const [kty, crv] = [describeValue(key.kty), describeValue(key.crv)]
-    return { kid: undefined, findings: [...first, finding('key-invalid/kind', { name, kty, crv })] }
-  }
-  const { kid } = known
-  const ofName = findingsOf(
-    { name, kid, ownKid: describeValue(key.kid) },
-    { 'key-id': key.kid !== undefined && key.kid !== kid, 'key-published-private': TEST_KEYS.has(kid) },
-  )
-  const findings = [...first, ...ofName]
-  if ((await jwkThumbprint(key)) !== kid)
-    return { kid: undefined, findings: [...findings, finding('key-invalid/bits', { name, kid })] }
-  const member = (['nbf', 'exp'] as const).find((time) => key[time] !== undefined && !isTime(key[time]))
-  if (member !== undefined) {
-    const values = { name, kid, member, time: describeValue(key[member]) }
-    return { kid, findings: [...findings, finding('key-invalid/time', values)] }
-  }
-  return {
+  if (known?.algorithm.name !== 'ed25519') return undefined
+  return { ...known, isUsual: (await jwkThumbprint(key)) === known.kid }
+}
+
+async function keyFindings(
+  url: string,
+  name: string,
+  key: Jwk,
+  known: KnownKey | undefined,
+  got: Got,
+  now: number,
+): Promise<readonly Finding[]> {
+  const kid = known?.kid ?? ''
+  const member = (['nbf', 'exp'] as const).find((time) => key[time] !== undefined && !isTime(key[time])) ?? ''
+  const values = {
+    name,
+    url,
     kid,
-    findings: [...findings, useFinding(name, kid, key, now), ...(await signatureFindings(url, known, got, now))],
+    kty: describeValue(key.kty),
+    crv: describeValue(key.crv),
+    ownKid: describeValue(key.kid),
+    member,
+    time: describeValue(key[member]),
   }
+  const findings = findingsOf(values, {
+    'directory-private-key': PRIVATE_MEMBERS.some((each) => each in key),
+    'key-invalid/kind': known === undefined,
+    'key-id': known !== undefined && key.kid !== undefined && key.kid !== kid,
+    'key-published-private': TEST_KEYS.has(kid),
+    'key-invalid/bits': known?.isUsual === false,
+    'key-invalid/time': known?.isUsual === true && member !== '',
+  })
+  if (known === undefined || findings.some(({ code }) => code === 'key-invalid')) return findings
+  return [...findings, useFinding(name, kid, key, now), ...(await signatureFindings(url, known, got, now))]
 }
 
 /** Returns whether a key may be used now, as far as its members say. */

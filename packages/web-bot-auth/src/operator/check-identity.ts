@@ -13,7 +13,7 @@ import type { Identity } from './identity.ts'
 import { cardJson } from './identity-files.ts'
 import { edgesOf, type IpRange, ipRange } from './ip-range.ts'
 import { hasName, pageText } from './page-text.ts'
-import { STRANGER_OPTIONS, Stranger, type StrangerOptions } from './stranger.ts'
+import { jsonObject, STRANGER_OPTIONS, Stranger, type StrangerOptions } from './stranger.ts'
 
 /** Options of `checkIdentity`. @inline */
 export interface CheckIdentityOptions extends StrangerOptions {
@@ -194,13 +194,4 @@ async function cardFindings(identity: Identity, stranger: Stranger): Promise<rea
   )
   const wrong = [...differs(found, expected, ''), ...differs(own ?? {}, wantedOwn ?? {}, 'web_bot_auth.')]
   return findingsOf({ card, differences: wrong.join('; ') }, { 'card-differs': wrong.length > 0 }, 'card-ok')
-}
-
-function jsonObject({ body }: Got): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString())
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as never) : undefined
-  } catch {
-    return undefined
-  }
 }

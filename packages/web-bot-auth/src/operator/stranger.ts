@@ -137,3 +137,13 @@ function unreachable(kind: FileKind, url: string, error: unknown): Finding {
   const remedy = REMEDIES[code] ?? 'check the server, its certificate and its firewall from another network'
   return requestFinding(kind, 'unreachable', { url, problem, remedy })
 }
+
+/** Returns the JSON object that a response has; undefined for anything else. */
+export function jsonObject({ body }: Got): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString())
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as never) : undefined
+  } catch {
+    return undefined
+  }
+}
