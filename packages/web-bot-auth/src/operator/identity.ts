@@ -42,32 +42,25 @@ export interface Identity {
   readonly card: string
 }
 
-const FIELDS: Readonly<Record<keyof Identity, true>> = {
-  name: true,
-  productToken: true,
-  userAgent: true,
-  page: true,
-  contact: true,
-  purposes: true,
-  about: true,
-  renders: true,
-  trigger: true,
-  ranges: true,
-  rangesUrl: true,
-  hostNames: true,
-  directory: true,
-  card: true,
-}
+const PAGE = '"https://bot.example/bot.html"'
 
-const EXAMPLES = {
+/** All fields, each with what may be written. */
+const EXAMPLES: Readonly<Record<keyof Identity, string>> = {
   name: '"Example Bot"',
   productToken: '"ExampleBot"',
-  page: '"https://bot.example/bot.html"',
+  userAgent: '"ExampleBot/1.0"',
+  page: PAGE,
   contact: '"bot@bot.example"',
   purposes: '["search"]',
+  about: '"It reads news pages."',
+  renders: 'true',
+  trigger: '"fetcher"',
   ranges: '["192.0.2.0/28", "2001:db8::/64"]',
+  rangesUrl: PAGE,
   hostNames: '["crawl.bot.example"]',
-} as const
+  directory: '"https://bot.example"',
+  card: PAGE,
+}
 
 const MAX_LENGTH = 2_000
 const MAX_ITEMS = 1_000
@@ -86,11 +79,11 @@ export function parseIdentity(text: string): Identity {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     refuse('the file', given, `is not an object; ${WHOLE}`)
   const fields = given as Readonly<Record<string, unknown>>
-  const unknown = Object.keys(fields).find((field) => !Object.hasOwn(FIELDS, field))
+  const unknown = Object.keys(fields).find((field) => !Object.hasOwn(EXAMPLES, field))
   if (unknown !== undefined)
-    throw new IdentityFileError(unknown, `is not a field; write one of ${Object.keys(FIELDS).join(', ')}`)
-  const name = line(fields, 'name', EXAMPLES.name)
-  const productToken = line(fields, 'productToken', EXAMPLES.productToken)
+    throw new IdentityFileError(unknown, `is not a field; write one of ${Object.keys(EXAMPLES).join(', ')}`)
+  const name = line(fields, 'name')
+  const productToken = line(fields, 'productToken')
   if (!isProductToken(productToken))
     refuse(
       'productToken',
@@ -109,13 +102,13 @@ export function parseIdentity(text: string): Identity {
     page,
     userAgent: fields.userAgent === undefined ? `${productToken}/1.0 (+${page})` : userAgentOf(fields),
     contact: contactOf(fields),
-    purposes: lines(fields, 'purposes', EXAMPLES.purposes, 1),
-    about: fields.about === undefined ? undefined : line(fields, 'about', '"It reads news pages."'),
+    purposes: lines(fields, 'purposes', 1),
+    about: fields.about === undefined ? undefined : line(fields, 'about'),
     renders: oneOf(fields, 'renders', [false, true]),
     trigger: oneOf(fields, 'trigger', ['crawler', 'fetcher']),
-    ranges: lines(fields, 'ranges', EXAMPLES.ranges, 0).map(rangeOf),
+    ranges: lines(fields, 'ranges', 0).map(rangeOf),
     rangesUrl,
-    hostNames: lines(fields, 'hostNames', EXAMPLES.hostNames, 0).map(hostNameOf),
+    hostNames: lines(fields, 'hostNames', 0).map(hostNameOf),
     directory,
     card,
   }
@@ -129,8 +122,8 @@ function refuse(field: string, value: unknown, problem: string): never {
   throw new IdentityFileError(field, `${describeValue(value)} ${problem}`)
 }
 
-function line(fields: Fields, field: string, example: string): string {
-  return checkedLine(field, fields[field], example)
+function line(fields: Fields, field: keyof Identity): string {
+  return checkedLine(field, fields[field], EXAMPLES[field])
 }
 
 function checkedLine(field: string, value: unknown, example: string): string {
@@ -142,8 +135,8 @@ function checkedLine(field: string, value: unknown, example: string): string {
   return value
 }
 
-function lines(fields: Fields, field: string, example: string, min: number): readonly string[] {
-  const value = fields[field]
+function lines(fields: Fields, field: keyof Identity, min: number): readonly string[] {
+  const [value, example] = [fields[field], EXAMPLES[field]]
   if (value === undefined && min === 0) return []
   if (value === undefined) throw new IdentityFileError(field, `is missing; write "${field}": ${example}`)
   if (!Array.isArray(value) || value.length < min || value.length > MAX_ITEMS)
@@ -157,8 +150,8 @@ function oneOf<const T>(fields: Fields, field: string, values: readonly [T, ...T
   refuse(field, value, `is not known; write ${values.map((each) => JSON.stringify(each)).join(' or ')}`)
 }
 
-function httpsUrl(fields: Fields, field: string): string {
-  const text = line(fields, field, EXAMPLES.page)
+function httpsUrl(fields: Fields, field: keyof Identity): string {
+  const text = line(fields, field)
   const url = URL.parse(text)
   const isPlain = url?.protocol === 'https:' && url.username === '' && url.password === '' && !/[#?\s]/.test(text)
   if (!isPlain || url.pathname.endsWith('/'))
@@ -184,7 +177,7 @@ function assertDifferent(urls: Readonly<Record<string, string | undefined>>): vo
 }
 
 function userAgentOf(fields: Fields): string {
-  const text = line(fields, 'userAgent', '"ExampleBot/1.0"')
+  const text = line(fields, 'userAgent')
   if (/^[\x20-\x7e]+$/.test(text)) return text
   refuse('userAgent', text, 'has characters that a header cannot have; write ASCII, such as "ExampleBot/1.0"')
 }
@@ -196,7 +189,7 @@ function directoryOf(value: unknown): string {
 }
 
 function contactOf(fields: Fields): string {
-  const text = line(fields, 'contact', EXAMPLES.contact)
+  const text = line(fields, 'contact')
   if (/^(?:mailto:)?[^\s@<>"]+@[^\s@<>"/]+\.[^\s@<>"/]+$/.test(text)) return text.replace(/^mailto:/, '')
   if (URL.parse(text)?.protocol === 'https:') return text
   refuse('contact', text, `is neither a mail address nor an https: URL; write one such as ${EXAMPLES.contact}`)
