@@ -11,6 +11,7 @@ import { knownKeyOf } from './parse/directive.ts'
  * - `gzip`: compressed, and no Content-Encoding header says so.
  * - `binary`: any other bytes that are not text.
  * - `text`: plain text without a line that a robots.txt could have, such as `Access denied`.
+ * @inline
  */
 export type ForeignFormat = 'html' | 'xml' | 'json' | 'utf-16' | 'gzip' | 'binary' | 'text'
 

@@ -7,6 +7,7 @@ export type { FailureReason } from './access/reply.ts'
 export type { HasBytes } from './bytes.ts'
 export type { Access, Verdict } from './decide.ts'
 export { type Describable, describeReason, describeVerdict } from './describe.ts'
+export { escapeControls } from './describe-value.ts'
 export {
   type AccessDefaults,
   type Deviation,
@@ -17,7 +18,6 @@ export {
   type ParsingRules,
 } from './dialect.ts'
 export { isPolitelyError, OptionError } from './errors.ts'
-export { escapeControls } from './escape-controls.ts'
 export { type DialectAnswer, explainDialects } from './explain-dialects.ts'
 export type { Finding } from './lint/finding.ts'
 export {

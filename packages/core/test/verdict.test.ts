@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { describeState } from '../src/engine.ts'
 import {
   describeReason,
   describeVerdict,
@@ -14,6 +13,7 @@ import {
   productTokenOf,
   restoreRules,
 } from '../src/index.ts'
+import { describeState } from '../src/internal.ts'
 import { dialectNames } from './all-matchers.ts'
 
 const robots = parseRobots(

@@ -30,7 +30,8 @@ export type {
   UrlProblem,
   WonBy,
 } from '@politely/core'
-export type { Copy, Entry, HeldResult, LooksLike, State } from '@politely/core/engine'
+export type { Copy, Entry, State } from '@politely/core/engine'
+export type { HeldResult, LooksLike } from '@politely/core/internal'
 export type {
   Answer,
   Channel,

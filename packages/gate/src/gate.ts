@@ -15,7 +15,7 @@
 // already is `granted` when it arrives: `#enterAgain` checks where it was redirected from.
 import { debuglog } from 'node:util'
 import { escapeControls, type HasHref, OptionError } from '@politely/core'
-import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
+import { isOfClass, markClass, otherCopyProblem } from '@politely/core/internal'
 import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
   assertKnown,

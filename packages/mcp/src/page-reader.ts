@@ -2,7 +2,7 @@
 // delay, connects to public addresses only, and is limited in time and size.
 import { STATUS_CODES } from 'node:http'
 import { explainUrlProblem } from '@politely/core'
-import { defaultPushbackStatuses, parseUrl } from '@politely/core/engine'
+import { defaultPushbackStatuses, parseUrl } from '@politely/core/internal'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { integer, linkSignals, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import {

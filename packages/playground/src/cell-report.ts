@@ -8,7 +8,7 @@ import {
   type Match,
 } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
-import { describeDeviations, fieldsOf, lossOf } from '@politely/core/internal'
+import { describeDeviations, fieldsOf, lossOf } from '@politely/core/review'
 import { robotsOf } from './matrix.ts'
 import { type PatternReport, patternReport } from './pattern-report.ts'
 import type { PlaygroundState } from './state.ts'

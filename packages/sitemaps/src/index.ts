@@ -13,7 +13,7 @@ export {
   type UnavailableReason,
   type UrlProblem,
 } from '@politely/core'
-export type { LooksLike } from '@politely/core/engine'
+export type { LooksLike } from '@politely/core/internal'
 export type { ClientVerdict } from '@politely/fetcher'
 export type {
   ForeignHost,

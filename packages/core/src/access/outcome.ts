@@ -27,7 +27,10 @@ interface OutcomeSource {
  */
 export type Outcome = Success | Unchanged | Unavailable | Restricted | Unreachable
 
-/** 2xx: the client obeys the rules in the body. §2.3.1.1. */
+/**
+ * 2xx: the client obeys the rules in the body. §2.3.1.1.
+ * @inline
+ */
 export interface Success extends OutcomeSource {
   readonly kind: 'success'
   readonly status: number
@@ -35,7 +38,10 @@ export interface Success extends OutcomeSource {
   readonly body: Body
 }
 
-/** 304 to a conditional request: the cached copy is still current. */
+/**
+ * 304 to a conditional request: the cached copy is still current.
+ * @inline
+ */
 export interface Unchanged extends OutcomeSource {
   readonly kind: 'unchanged'
   readonly copy: Copy
@@ -43,7 +49,10 @@ export interface Unchanged extends OutcomeSource {
   readonly headers: Headers
 }
 
-/** The server says that the file does not exist: everything is allowed. §2.3.1.3. */
+/**
+ * The server says that the file does not exist: everything is allowed. §2.3.1.3.
+ * @inline
+ */
 export interface Unavailable extends OutcomeSource {
   readonly kind: 'unavailable'
   readonly status: number
@@ -67,6 +76,7 @@ export type UnavailableReason =
 
 /**
  * 401 or 403 in a dialect from before RFC 9309: everything is disallowed. The draft of 1996, §3.1.
+ * @inline
  */
 export interface Restricted extends OutcomeSource {
   readonly kind: 'restricted'
@@ -78,6 +88,7 @@ export interface Restricted extends OutcomeSource {
 /**
  * The client could not read robots.txt, so its content is unknown: everything is disallowed.
  * §2.3.1.4.
+ * @inline
  */
 export interface Unreachable extends OutcomeSource {
   readonly kind: 'unreachable'

@@ -10,15 +10,8 @@
 // - It stays in memory. The key of a store is an origin, and its text is that origin's robots.txt:
 //   tools and other versions of the client read it as such.
 import { describeReason } from '@politely/core'
-import {
-  type AccessPolicy,
-  type Entry,
-  type OriginAccess,
-  originAccessOf,
-  plan,
-  settle,
-  withoutCredentials,
-} from '@politely/core/engine'
+import { type AccessPolicy, type Entry, plan, settle } from '@politely/core/engine'
+import { type OriginAccess, originAccessOf, withoutCredentials } from '@politely/core/internal'
 import { parseTdmrep, type TdmrepFile, tdmrepTerms } from '@politely/core/usage'
 import { LRUCache } from '../base/lru-cache.ts'
 import { failure } from '../fetch/failure.ts'

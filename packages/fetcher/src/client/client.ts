@@ -13,15 +13,8 @@ import {
   parseRobots,
   type Robots,
 } from '@politely/core'
-import {
-  allows,
-  type Failure,
-  MAX_SHORT_URL_LENGTH,
-  markClass,
-  parseUrl,
-  settle,
-  withoutCredentials,
-} from '@politely/core/engine'
+import { allows, settle } from '@politely/core/engine'
+import { type Failure, MAX_SHORT_URL_LENGTH, markClass, parseUrl, withoutCredentials } from '@politely/core/internal'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
