@@ -1,5 +1,6 @@
 // What `politely explain` draws.
-import { deviations, dialects } from '@politely/core'
+import { dialects } from '@politely/core'
+import { deviations } from '@politely/core/internal'
 import { differences } from '@politely/core/review'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'

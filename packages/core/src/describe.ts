@@ -14,6 +14,7 @@ import { explainUrlProblem } from './url/url-problem.ts'
 /**
  * A verdict with or without `access`, what is known about the fetch of robots.txt, and `url`, the
  * URL that was checked.
+ * @inline
  */
 export type Describable = Verdict & { readonly access?: Access | undefined; readonly url?: string }
 

@@ -1,6 +1,5 @@
 // The public API of `@politely/core/engine`: what stores, gates and simulations need. It exports
-// nothing that index.ts exports. It shows types of index.ts and internal.ts, and TypeScript names them in
-// the declarations of users only if it has loaded these files: hence the empty exports below.
+// nothing that index.ts exports, and loads it for its types: see there.
 
 export type { Copy } from './access/copy.ts'
 export { ENTRY_VERSION, type Entry, holdsUntil } from './access/entry.ts'
@@ -16,7 +15,6 @@ export type { Headers } from './http/headers.ts'
 export { type RateLimit, rateLimitHeaders, rateLimitOf } from './http/rate-limit.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export type {} from './index.ts'
-export type {} from './internal.ts'
 export {
   admitTo,
   type Circuit,

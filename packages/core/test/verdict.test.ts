@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   describeReason,
   describeVerdict,
-  escapeControls,
   explainDialects,
-  explainUrlProblem,
-  isProductToken,
   lintRobots,
   OptionError,
   originOf,
@@ -13,7 +10,7 @@ import {
   productTokenOf,
   restoreRules,
 } from '../src/index.ts'
-import { describeState } from '../src/internal.ts'
+import { describeState, escapeControls, explainUrlProblem, isProductToken } from '../src/internal.ts'
 import { dialectNames } from './all-matchers.ts'
 
 const robots = parseRobots(

@@ -1,5 +1,5 @@
 // The trace of one pattern over one URL, as the panel shows it.
-import type { ParsingRules } from '@politely/core'
+import type { ParsingRules } from '@politely/core/internal'
 import { tracePattern } from '@politely/core/internal'
 import { printablePattern } from '@politely/core/review'
 

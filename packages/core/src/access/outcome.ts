@@ -1,10 +1,14 @@
 // What one attempt to fetch robots.txt led to. RFC 9309 §2.3.1.
+
+import type { LooksLike } from '../foreign-format.ts'
 import type { Headers } from '../http/headers.ts'
 import type { Copy } from './copy.ts'
-import type { LooksLike } from './looks-like.ts'
 import type { Body, FailureReason } from './reply.ts'
 
-/** One redirect that was followed. */
+/**
+ * One redirect that was followed.
+ * @inline
+ */
 export interface Hop {
   /** The URL that was requested. */
   readonly url: string
@@ -66,6 +70,7 @@ export interface Unavailable extends OutcomeSource {
  * - `not-found-page`: a 5xx whose page says "not found", if the policy reads such pages.
  * - `too-many-redirects`, `redirect-loop`, `no-usable-location`: redirects that cannot be followed
  *   to a response. §2.3.1.2.
+ * @inline
  */
 export type UnavailableReason =
   | 'status'

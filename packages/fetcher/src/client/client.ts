@@ -4,17 +4,23 @@ import type { EventEmitter } from 'node:events'
 import {
   type Access,
   type Explanation,
-  explainUrlProblem,
   type HasHref,
   type InvalidUrl,
   OptionError,
-  type OtherRecord,
   type ParsedUrl,
   parseRobots,
   type Robots,
 } from '@politely/core'
 import { allows, settle } from '@politely/core/engine'
-import { type Failure, MAX_SHORT_URL_LENGTH, markClass, parseUrl, withoutCredentials } from '@politely/core/internal'
+import {
+  explainUrlProblem,
+  type Failure,
+  MAX_SHORT_URL_LENGTH,
+  markClass,
+  type OtherRecord,
+  parseUrl,
+  withoutCredentials,
+} from '@politely/core/internal'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'

@@ -1,7 +1,7 @@
 // Turns errors of Node, undici and basic-ftp into replies. RFC 9309 §2.3.1.4.
 import { types } from 'node:util'
-import type { FailureReason } from '@politely/core'
 import type { Body, Headers, Response } from '@politely/core/engine'
+import type { FailureReason } from '@politely/core/internal'
 import { type Failure, failureReasonOf, type Reply } from '@politely/core/internal'
 import type { Deadline } from './deadline.ts'
 
