@@ -1,7 +1,7 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
 export type { ResponseHeaders } from '../http/header-lines.ts'
-export type {} from '../index.ts' // see engine.ts
+export type {} from '../index.ts' // see there
 export { conflictKinds, type UsageConflict } from './conflicts.ts'
 export {
   describeConflict,
