@@ -247,8 +247,7 @@ export const optionTables: readonly OptionTable[] = [
         type: 'UsageOptions',
         at: { tdmrep: 'fetching.md#what-usage-fetches-and-reads', policyTokens: 'usage.md#policy-tokens' },
       },
-      { from: 'fetcher', type: 'ManyOptions', at: { concurrency: STREAMS } },
-      { from: 'fetcher', type: 'CheckManyOptions', at: { order: STREAMS } },
+      { from: 'fetcher', type: 'CheckManyOptions', at: { '*': STREAMS } },
     ],
   },
   {

@@ -40,10 +40,7 @@ const NOT_LISTED = [
   'SitePacingOptions', // some of PacingOptions
   'WhenOptions', // two of EnterOptions
   'GateCheckOptions', // the same
-  'CheckOptions', // the same as LookupOptions
-  'CheckNowOptions', // one of LookupOptions
   'GateOrOptions',
-  'GuardedConnectorOptions', // the options of undici's connector
   'GuardOptions', // of the code that the browser adapters share
   'PageRequestOptions', // the same
 ]

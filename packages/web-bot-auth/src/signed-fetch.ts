@@ -1,7 +1,7 @@
 // signed(fetch): signs the requests of a fetch that enters no gate.
 import { OptionError } from '@politely/core'
-import type { RequestSigner, SignatureHeaders } from '@politely/fetcher'
-import { challengeOf, checkedSigner, describeValue, orAborted } from '@politely/fetcher/internal'
+import type { RequestSigner } from '@politely/fetcher'
+import { challengeOf, checkedSigner, describeValue, orAborted, type SignatureHeaders } from '@politely/fetcher/internal'
 import type { FetchLike, FetchResponse } from '@politely/gate'
 import { isRedirect, MAX_REDIRECTS, methodOf, redirectionOf } from '@politely/gate/internal'
 

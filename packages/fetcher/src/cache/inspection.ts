@@ -40,8 +40,11 @@ export interface Inspection {
   readonly copy: CopyInspection | undefined
 }
 
-/** The last good copy of a robots.txt, without its content. */
-export interface CopyInspection {
+/**
+ * The last good copy of a robots.txt, without its content.
+ * @inline
+ */
+export type CopyInspection = {
   /** The size of the copy, in bytes. */
   readonly bytes: number
   /** Whether the copy was cut at the size limit. RFC 9309 §2.5. */

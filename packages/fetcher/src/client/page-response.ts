@@ -40,11 +40,15 @@ export type PageResponse =
  * - `not-the-page`: nothing. The response is not the page: a challenge for browsers, an error, a
  *   redirect, or a refusal of the gate.
  * - `not-given`: nothing. The caller has passed no response.
+ * @inline
  */
-export type PageReading = 'read' | 'headers-only' | 'incomplete' | 'not-the-page' | 'not-given'
+type PageReading = 'read' | 'headers-only' | 'incomplete' | 'not-the-page' | 'not-given'
 
-/** What `usage` has looked at of the page, and why not more. JSON-safe. */
-export interface PageReport {
+/**
+ * What `usage` has looked at of the page, and why not more. JSON-safe.
+ * @inline
+ */
+export type PageReport = {
   readonly reading: PageReading
   /** Why not everything was read; undefined for `read`. */
   readonly why: string | undefined

@@ -22,11 +22,15 @@ import { CHALLENGE, type OpenedPage, type PageReport, UNSEEN_TAGS } from './page
  * - `unreachable`: the fetch failed, so it is unknown whether the site has one.
  * - `disallowed`: robots.txt does not let the crawler fetch it, so this is unknown, too.
  * - `ignored`: the caller did not want it (`tdmrep: 'ignore'`).
+ * @inline
  */
-export type TdmrepReading = 'read' | 'none' | 'unreadable' | 'unreachable' | 'disallowed' | 'ignored'
+type TdmrepReading = 'read' | 'none' | 'unreadable' | 'unreachable' | 'disallowed' | 'ignored'
 
-/** What is known about the `/.well-known/tdmrep.json` of an origin. JSON-safe. */
-export interface TdmrepReport {
+/**
+ * What is known about the `/.well-known/tdmrep.json` of an origin. JSON-safe.
+ * @inline
+ */
+export type TdmrepReport = {
   readonly reading: TdmrepReading
   /** One sentence: why it is so. */
   readonly why: string

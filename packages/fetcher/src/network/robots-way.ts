@@ -26,6 +26,7 @@ import { type Fetch, withoutGates } from './wrapped-fetches.ts'
  * `fetch`: these options of the client. `pages-fetch`: the fetch that was given to `politely`.
  * `global-fetch`: `globalThis.fetch`. `global-dispatcher`: the built-in fetch, with the global
  * dispatcher of undici.
+ * @inline
  */
 export type RobotsVia = 'own' | 'dispatcher' | 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'
 

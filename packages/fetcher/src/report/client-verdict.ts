@@ -14,8 +14,9 @@ export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & UncheckedUrl)
 /**
  * An invalid URL has no origin and no robots.txt. So the fields of `CheckedUrl` are absent, and can
  * be read without narrowing.
+ * @inline
  */
-export type UncheckedUrl = { readonly url: string } & {
+type UncheckedUrl = { readonly url: string } & {
   readonly [Field in Exclude<keyof CheckedUrl, 'url'>]?: undefined
 }
 

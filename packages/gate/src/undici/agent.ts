@@ -1,14 +1,8 @@
 // politeAgent: an undici dispatcher whose requests enter a gate. It composes the gate, the network
 // guard and redirects in the right order.
 import type { LookupFunction } from 'node:net'
-import {
-  type AnyDispatcher,
-  type DispatcherByOrigin,
-  NetworkGuard,
-  type NetworkPolicy,
-  type RobotsClientOptions,
-} from '@politely/fetcher'
-import { dispatcherChooser, integer, registerPoliteDispatcher } from '@politely/fetcher/internal'
+import { type AnyDispatcher, type DispatcherByOrigin, NetworkGuard, type RobotsClientOptions } from '@politely/fetcher'
+import { dispatcherChooser, integer, type NetworkPolicy, registerPoliteDispatcher } from '@politely/fetcher/internal'
 import { Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
