@@ -9,6 +9,7 @@ import { warnOfNoResponse } from '@politely/core/engine'
  * - `stored`: sent by the site, and stored when its body has been read. If the body is then found not to
  *   be whole, or not to be the page, the state becomes `bypass`.
  * - `bypass`: sent by the site, and not stored.
+ * @inline
  */
 export type CacheState = 'hit' | 'revalidated' | 'stored' | 'stale' | 'bypass'
 

@@ -9,8 +9,8 @@ import { FETCH_TOOLS_OPTIONS, type FetchToolsOptions } from './options.ts'
 import { PageReader } from './page-reader.ts'
 
 export type * from '@politely/gate/shown-types'
-export type { FetchedPart, FetchToolResult, NotFetched } from './fetch-result.ts'
-export type { FetchToolArguments, FetchToolInput } from './fetch-tool.ts'
+export type { FetchToolResult } from './fetch-result.ts'
+export type { FetchToolInput } from './fetch-tool.ts'
 
 /** The options of `politeFetchTool`: the options of the MCP server, and `fetch`. */
 export interface PoliteFetchToolOptions extends Omit<FetchToolsOptions, 'userAgent'> {
@@ -24,8 +24,11 @@ export interface PoliteFetchToolOptions extends Omit<FetchToolsOptions, 'userAge
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** What `execute` reads of its second argument: the AI SDK and Mastra pass it. */
-export interface FetchToolContext {
+/**
+ * What `execute` reads of its second argument: the AI SDK and Mastra pass it.
+ * @inline
+ */
+interface FetchToolContext {
   /** Ends the call, which then rejects with the signal's reason. */
   readonly abortSignal?: AbortSignal | undefined
 }
@@ -33,8 +36,9 @@ export interface FetchToolContext {
 /**
  * The input of the tool as a Standard Schema, with its JSON Schema (https://standardschema.dev). It
  * is a schema of Zod.
+ * @inline
  */
-export interface FetchToolSchema {
+interface FetchToolSchema {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
@@ -47,8 +51,11 @@ export interface FetchToolSchema {
   }
 }
 
-/** What `validate` of a Standard Schema returns. */
-export type FetchToolValidation =
+/**
+ * What `validate` of a Standard Schema returns.
+ * @inline
+ */
+type FetchToolValidation =
   | { readonly value: FetchToolArguments; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] }
 

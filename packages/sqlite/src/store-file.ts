@@ -52,8 +52,11 @@ const CANDIDATES = 'SELECT number, length(text) AS bytes FROM texts'
 const SELECT_EXPIRED = `${CANDIDATES} WHERE keep_until <= ? ORDER BY keep_until LIMIT ${EVICTION_BATCH}`
 const SELECT_OLDEST = `${CANDIDATES} ORDER BY number LIMIT ${EVICTION_BATCH}`
 
-/** A text of the store. */
-export interface StoredText {
+/**
+ * A text of the store.
+ * @inline
+ */
+export type StoredText = {
   readonly origin: string
   readonly text: string
   /** When the text expires. Milliseconds since 1970. */

@@ -37,10 +37,7 @@ const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 /** Types of options that the page shows otherwise. */
 const NOT_LISTED = [
   'PolitelyOptions', // joins other types
-  'SitePacingOptions', // some of PacingOptions
   'WhenOptions', // two of EnterOptions
-  'GateCheckOptions', // the same
-  'GateOrOptions',
   'GuardOptions', // of the code that the browser adapters share
   'PageRequestOptions', // the same
 ]

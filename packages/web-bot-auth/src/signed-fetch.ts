@@ -2,8 +2,8 @@
 import { OptionError } from '@politely/core'
 import type { RequestSigner } from '@politely/fetcher'
 import { challengeOf, checkedSigner, describeValue, orAborted, type SignatureHeaders } from '@politely/fetcher/internal'
-import type { FetchLike, FetchResponse } from '@politely/gate'
-import { isRedirect, MAX_REDIRECTS, methodOf, redirectionOf } from '@politely/gate/internal'
+import type { FetchResponse } from '@politely/gate'
+import { type FetchLike, isRedirect, MAX_REDIRECTS, methodOf, redirectionOf } from '@politely/gate/internal'
 
 type Init = Omit<RequestInit, 'headers'> & { headers?: Headers }
 type Send = (input: unknown, init: Init) => Promise<FetchResponse>

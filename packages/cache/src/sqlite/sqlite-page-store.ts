@@ -1,12 +1,13 @@
 // A store of pages in one SQLite file. It survives restarts, and processes may share it.
 
-import { type SetAside, StoreError } from '@politely/sqlite'
+import { StoreError } from '@politely/sqlite'
 import {
   absolutePath,
   assertFileOptions,
   DatabaseAccess,
   type FileWords,
   fileSettings,
+  type SetAside,
 } from '@politely/sqlite/internal'
 import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from '../page-store.ts'
 import { readBody } from './body-reader.ts'

@@ -154,8 +154,11 @@ export interface Pacer {
   settle?(origin: string, limits: CircuitLimits, result: CircuitResult): CircuitReport | Promise<CircuitReport>
 }
 
-/** An outage of a pacer that goes on. */
-export interface PacerOutage {
+/**
+ * An outage of a pacer that goes on.
+ * @inline
+ */
+export type PacerOutage = {
   /** When the first call failed. Milliseconds since 1970. */
   readonly since: number
   /** How many calls have failed since then. */
@@ -237,6 +240,7 @@ export type Reservation =
 /**
  * Why a request has to wait for its slot. `concurrency`: `LeaseTerms.max` requests are under way.
  * `pacer-failure`: the pacer cannot reserve slots at present.
+ * @inline
  */
 export type PaceReason = Exclude<Slot['because'], 'none'> | 'concurrency' | 'pacer-failure'
 

@@ -5,6 +5,7 @@ import type { PaceBy } from './pacing-options.ts'
 /**
  * What a request waits for: a concurrency limit, the circuit of its origin, or a slot. For a slot, the
  * pacer gives the reason.
+ * @inline
  */
 export type WaitReason = PaceReason | 'concurrency' | 'circuit'
 
@@ -15,6 +16,7 @@ export type PaceLevel = PaceBy | 'key'
  * The level of the limit that a request waits for: its origin, or what `paceBy` says (`key` for a
  * function); its registrable domain, site, platform or IP address; or the whole gate
  * (`maxConcurrent`).
+ * @inline
  */
 export type WaitLevel = PaceLevel | 'gate'
 
