@@ -43,17 +43,6 @@ interface DueOptions {
 export interface ListedPage extends StoredPage, Freshness {}
 
 /**
- * What `prune` deleted.
- * @inline
- */
-interface Pruned {
-  /** How many stored responses. */
-  readonly pages: number
-  /** How long their bodies were. */
-  readonly bytes: number
-}
-
-/**
  * A private cache of pages (RFC 9111). A stored page that is fresh is returned without a request, after
  * the ordinary check against robots.txt. One that is no longer fresh is requested with its ETag or its
  * Last-Modified, like any other request: it waits for its slot.
@@ -141,7 +130,12 @@ export class PageCache implements ResponseCache {
    * Deletes old responses.
    * @throws {OptionError} for an invalid option.
    */
-  async prune(options: PruneOptions): Promise<Pruned> {
+  async prune(options: PruneOptions): Promise<{
+    /** How many stored responses. */
+    readonly pages: number
+    /** How long their bodies were. */
+    readonly bytes: number
+  }> {
     assertOptions(options, '{ olderThanMs: 2_592_000_000 }', { olderThanMs: true, forget: true, where: true })
     const { forget = false, where = () => true } = options
     callable('where', where, 'a function that gets a stored response and returns true or false')

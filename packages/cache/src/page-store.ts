@@ -1,10 +1,7 @@
 // What a PageCache asks of a store of pages.
 import type { PastVisit, SitemapHint } from '@politely/core/revisit'
 
-/**
- * A value, or a promise of it.
- * @inline
- */
+/** A value, or a promise of it. */
 export type Awaitable<T> = T | PromiseLike<T>
 
 /** A stored response, apart from its body. JSON-safe. */

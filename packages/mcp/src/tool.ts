@@ -34,24 +34,6 @@ interface FetchToolContext {
 }
 
 /**
- * The input of the tool as a Standard Schema, with its JSON Schema (https://standardschema.dev). It
- * is a schema of Zod.
- * @inline
- */
-interface FetchToolSchema {
-  readonly '~standard': {
-    readonly version: 1
-    readonly vendor: string
-    readonly types?: { readonly input: FetchToolInput; readonly output: FetchToolArguments } | undefined
-    readonly validate: (value: unknown) => FetchToolValidation | Promise<FetchToolValidation>
-    readonly jsonSchema: {
-      readonly input: (options: { readonly target: string }) => Record<string, unknown>
-      readonly output: (options: { readonly target: string }) => Record<string, unknown>
-    }
-  }
-}
-
-/**
  * What `validate` of a Standard Schema returns.
  * @inline
  */
@@ -67,7 +49,22 @@ export interface PoliteFetchTool extends AsyncDisposable {
   readonly name: 'fetch_url'
   /** Says what the tool does, for the model. */
   readonly description: string
-  readonly inputSchema: FetchToolSchema
+  /**
+   * The input of the tool as a Standard Schema, with its JSON Schema (https://standardschema.dev). It
+   * is a schema of Zod.
+   */
+  readonly inputSchema: {
+    readonly '~standard': {
+      readonly version: 1
+      readonly vendor: string
+      readonly types?: { readonly input: FetchToolInput; readonly output: FetchToolArguments } | undefined
+      readonly validate: (value: unknown) => FetchToolValidation | Promise<FetchToolValidation>
+      readonly jsonSchema: {
+        readonly input: (options: { readonly target: string }) => Record<string, unknown>
+        readonly output: (options: { readonly target: string }) => Record<string, unknown>
+      }
+    }
+  }
   /**
    * Fetches a part of a page. What keeps the tool from it is a result with a reason, not an error:
    * robots.txt, the time limit, a failure of the site, an invalid input.

@@ -14,7 +14,10 @@ import { readBody } from './body-reader.ts'
 import { PageFile } from './page-file.ts'
 import { SqlitePageWriter } from './sqlite-page-writer.ts'
 
-/** Options of a `SqlitePageStore`. Only `file` is required. */
+/**
+ * Options of a `SqlitePageStore`. Only `file` is required.
+ * @inline
+ */
 export interface SqlitePageStoreOptions {
   /**
    * The database file. The store creates it if necessary, but not its folder. SQLite adds two files

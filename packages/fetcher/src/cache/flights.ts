@@ -101,7 +101,6 @@ interface Flight<T> extends FlightWork, StartedItem {
 
 /**
  * `waiting` for other flights to end, at the start or after a redirect; or `under-way`.
- * @inline
  */
 export type FlightPhase = 'waiting' | 'under-way'
 

@@ -83,7 +83,7 @@ export class NetworkGuard {
    * Returns which addresses a request may connect to. `chain` holds the URLs of the redirects that
    * led to it, and its own URL last.
    */
-  reachOf(chain: readonly string[]): Reach {
+  reachOf(chain: readonly string[]): 'public' | 'any' {
     return this.#reachOfHosts(chain.map(hostOf))
   }
 

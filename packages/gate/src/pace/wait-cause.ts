@@ -7,7 +7,7 @@ import type { PaceBy } from './pacing-options.ts'
  * pacer gives the reason.
  * @inline
  */
-export type WaitReason = PaceReason | 'concurrency' | 'circuit'
+export type WaitReason = WaitCause['because']
 
 /** The level of a pace key. `key`: a function of `paceBy` has chosen it. */
 export type PaceLevel = PaceBy | 'key'
@@ -18,10 +18,10 @@ export type PaceLevel = PaceBy | 'key'
  * (`maxConcurrent`).
  * @inline
  */
-export type WaitLevel = PaceLevel | 'gate'
+export type WaitLevel = WaitCause['level']
 
 /** What a request waits for, and at which level. */
 export interface WaitCause {
-  readonly because: WaitReason
-  readonly level: WaitLevel
+  readonly because: PaceReason | 'concurrency' | 'circuit'
+  readonly level: PaceBy | 'key' | 'gate'
 }
