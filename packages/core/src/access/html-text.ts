@@ -30,3 +30,12 @@ export function contentsOf(html: string, names: string): readonly string[] {
   const elements = html.matchAll(new RegExp(`<(${names})(?=[\\s>])[^<>]*>(.*?)(?:</\\1|$)`, 'gis'))
   return Array.from(elements, ([, , content = '']) => content)
 }
+
+/**
+ * Returns the charset that a meta element declares. The element was read as ASCII, so the page is
+ * not in UTF-16, whatever it declares (HTML §13.2.3.2).
+ * @param start The first 1,024 bytes, one character for each (latin1).
+ */
+export function charsetOfMeta(start: string): string | undefined {
+  return /<meta[^<>]+?charset\s*=\s*["']?([\w.:-]+)/i.exec(start)?.[1]?.replace(/^utf-?16.*/i, 'utf-8')
+}
