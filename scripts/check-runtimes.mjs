@@ -315,22 +315,28 @@ function compare(tables, isWriting) {
   return [`${PAGE} is not current; run \`npm run runtimes\` and read what changed:`, ...changed]
 }
 
-/** A table, and the messages of the cells that say `no`. */
+/** A table, with one row for all packages whose cells are the same, and the messages of the cells that say `no`. */
 function markdown({ columns, rows, cell }) {
   const failures = new Map() // from a column and a message to the packages
-  const body = rows.map((row) => {
+  const packagesOf = new Map() // from the cells of a row to the packages
+  for (const row of rows) {
     const texts = columns.map((column) => {
       const result = cell(column, row)
       if (result === undefined) return 'yes'
       if (result === '–') return '–'
       // TypeScript repeats the name of the package in its message.
-      const failure = `${column.title}: \`${result.replaceAll('`', "'").replaceAll(row, '…')}\``
-      failures.set(failure, [...(failures.get(failure) ?? []), `\`${row.split('/').at(-1)}\``])
+      add(failures, `${column.title}: \`${result.replaceAll('`', "'").replaceAll(row, '…')}\``, row.split('/').at(-1))
       return '**no**'
     })
-    return `| \`${row}\` | ${texts.join(' | ')} |`
-  })
+    add(packagesOf, texts.join(' | '), row)
+  }
+  const named = (names) => names.map((name) => `\`${name}\``).join(', ')
   const head = [`| | ${columns.map(({ title }) => title).join(' | ')} |`, `|---|${columns.map(() => '---|').join('')}`]
-  const messages = [...failures].map(([failure, names]) => `- ${failure} (${names.join(', ')})`)
+  const body = [...packagesOf].map(([texts, names]) => `| ${named(names)} | ${texts} |`)
+  const messages = [...failures].map(([failure, names]) => `- ${failure} (${named(names)})`)
   return [...head, ...body, ...(messages.length > 0 ? ['', ...messages] : []), ''].join('\n')
+}
+
+function add(lists, key, value) {
+  lists.set(key, [...(lists.get(key) ?? []), value])
 }
