@@ -113,13 +113,12 @@ test(`${PAGE} has these rows, and its first example declares the names that they
   for (const name of Object.keys(namesOf(gate))) expect(setup).toMatch(new RegExp(`\\b${name}\\b`))
   await close()
   await expectTables(PAGE, {
-    head: ['client', 'takes', 'pass', 'the verdict', 'robots.txt and pace see', 'what to know'],
-    rows: clientRows.map(({ name, takes, code, verdict, sees, trap }) => [
+    head: ['client', 'takes', 'pass', 'the verdict', 'what to know'],
+    rows: clientRows.map(({ name, takes, code, verdict, trap }) => [
       name,
       takes,
       `\`${code}\``,
       `\`${verdict}\``,
-      sees,
       trap,
     ]),
   })

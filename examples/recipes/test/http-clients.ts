@@ -45,17 +45,16 @@ export interface ClientRow {
   readonly status: string
   /** The verdict of `error`, the client's error for a refused request. */
   readonly verdict: string
-  /** What enters the gate. */
-  readonly sees: string
   readonly followsRedirects: boolean
+  /** What to know, such as what enters the gate if that is not each request and each hop. */
   readonly trap: string
   /** It reads feeds, and no HTML. */
   readonly readsFeeds?: boolean
   readonly large?: LargePackage
 }
 
-const HOPS = { sees: 'each request, each hop', followsRedirects: true }
-const NO_HOPS = { sees: 'each request; it follows no redirects', followsRedirects: false }
+const HOPS = { followsRedirects: true }
+const NO_HOPS = { followsRedirects: false }
 const OWN = { verdict: 'error.verdict' }
 const CAUSE = { verdict: 'error.cause.verdict' }
 
@@ -102,7 +101,7 @@ export const clientRows: readonly ClientRow[] = [
     status: 'client.then(({ statusCode, body }) => body.dump().then(() => statusCode))',
     ...OWN,
     ...NO_HOPS,
-    trap: '`politeAgent({ gate, maxRedirections: 5 })` follows redirects, and checks each hop. [More](undici-and-node-http.md#with-undici)',
+    trap: 'Follows no redirects; `politeAgent({ gate, maxRedirections: 5 })` does, and checks each hop. [More](undici-and-node-http.md#with-undici)',
   },
   {
     name: 'node:http, node:https',
@@ -113,7 +112,7 @@ export const clientRows: readonly ClientRow[] = [
       "once(client.on('response', (response) => response.resume()), 'response').then(([response]) => response.statusCode)",
     ...OWN,
     ...NO_HOPS,
-    trap: 'The verdict is in the event `error`. [More](undici-and-node-http.md#with-nodehttp)',
+    trap: 'Follows no redirects. The verdict is in the event `error`. [More](undici-and-node-http.md#with-nodehttp)',
   },
   {
     name: 'got',
@@ -245,9 +244,8 @@ export const clientRows: readonly ClientRow[] = [
     code: 'JSDOM.fromURL(url, { resources: { dispatcher, userAgent } })',
     status: "(await client).window.document.title === 'a page' ? 200 : 0",
     ...OWN,
-    sees: 'the document, its frames, scripts and style sheets, its `XMLHttpRequest` and `WebSocket`; each hop',
     followsRedirects: true,
-    trap: "A synchronous `XMLHttpRequest` bypasses the gate: leave out `runScripts: 'dangerously'`. A refused script is a `jsdomError` of the virtual console, with our error as its `cause`",
+    trap: "The document, frames, scripts, style sheets, `XMLHttpRequest` and `WebSocket` are checked. A synchronous `XMLHttpRequest` bypasses the gate: leave out `runScripts: 'dangerously'`. A refused script is a `jsdomError` of the virtual console, with our error as its `cause`",
     large: JSDOM,
   },
   {
