@@ -1,7 +1,7 @@
 // Generates the tables of docs/scale.md from a record.
 import { join } from 'node:path'
 import { type DocTable, withTables } from '@politely/testkit/doc-table'
-import { crawler, memory, redis, web } from './parameters.ts'
+import { crawler, redis, web } from './parameters.ts'
 import type { FleetRecord, Summary } from './record.ts'
 
 export const SCALE_PAGE: string = join(import.meta.dirname, '../../../../docs/scale.md')
@@ -63,29 +63,20 @@ function figures(record: FleetRecord): DocTable {
     rows: [
       row('URLs fetched', ({ fetched }) => count(fetched)),
       row('URLs refused, since robots.txt stayed unreachable', ({ refused }) => count(refused)),
-      ...[0.5, 0.9, 0.99, 0.999].map((share) =>
+      ...[0.5, 0.9, 0.99].map((share) =>
         row(`${percent(share)} of the URLs were done after`, (run) => duration(milestone(run, share).at)),
       ),
       row('all were done after', ({ makespanMs }) => duration(makespanMs)),
       row('the slowest site takes, at the delay that it asks for', () => duration(record.slowestSiteMs)),
       row('all requests take, with all connections in use', ({ workMs }) => duration(workMs)),
-      row('the crawl takes, relative to the longer of the two', (run) => ratio(run.makespanMs / idealMs(record, run))),
       row('connections idle, until 90 % were done', (run) => percent(idleShare(run, milestone(run, 0.9)))),
-      row('connections idle, until all were done', (run) =>
-        percent(idleShare(run, { at: run.makespanMs, busyMs: run.busyMs })),
-      ),
       row('requests of the busiest worker, relative to the mean', ({ busiest }) => ratio(busiest)),
-      row('smallest gap, relative to the one asked for', ({ pace }) => ratio(pace.smallest)),
       row('gaps shorter than asked for', ({ pace }) => `${count(pace.short)} of ${count(pace.gaps)}`),
-      row('503 responses that caused a pause', ({ pushbacks }) => count(pushbacks)),
       row('fetches of robots.txt', ({ robots }) => count(robots.fetches)),
-      row('of these, after 24 hours', ({ robots }) => count(robots.refetches)),
       row('fetches that the lease avoided', ({ robots }) => count(robots.avoidedByLease)),
-      row('fetches of robots.txt a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.robots)),
       row('requests for pages a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.pages)),
       row("checks that the worker's memory answered", ({ cache }) => percent(cache.memoryHits / cache.checks)),
       row('checks that Redis answered', ({ cache }) => percent(cache.redisHits / cache.checks)),
-      row('reads of Redis that found a fresh entry', ({ cache, calls }) => percent(cache.redisHits / calls.get)),
       row('Redis calls per URL, for robots.txt', (run) => perUrl(run, robotsCalls(run))),
       row('Redis calls per URL, for the pace', (run) => perUrl(run, run.calls.slot + run.calls.report)),
       row('the same, if each request that waits costs two calls', (run) =>
@@ -98,17 +89,6 @@ function figures(record: FleetRecord): DocTable {
       row('queue calls per URL, if it does not', (run) => perUrl(run, queueCalls(run))),
       row('Redis memory for robots.txt, estimated', () => bytes(record.origins * robotsBytes)),
       row('Redis memory for pace keys at their peak, estimated', ({ pacerKeys }) => bytes(pacerKeys * pacerBytes)),
-      row('Redis memory per origin, estimated', ({ pacerKeys }) =>
-        bytes(robotsBytes + (pacerKeys * pacerBytes) / record.origins),
-      ),
-      row(
-        'fresh entries in the memory of a worker: mean; most',
-        ({ entries }) => `${count(entries.mean)}; ${count(entries.most)}`,
-      ),
-      row(
-        'memory of these, estimated',
-        ({ entries }) => `${bytes(entries.mean * entryBytes)}; ${bytes(entries.most * entryBytes)}`,
-      ),
     ],
   }
 }
@@ -159,7 +139,6 @@ function billion(record: FleetRecord): DocTable {
         `traffic, at ${bytes(web.pageBytes)} a page`,
         ({ run, perSecond }) => `${bytes(run.pages * perSecond * web.pageBytes)}/s`,
       ),
-      row('connections in use', ({ run, perSecond }) => count((run.busyMs / 1000) * perSecond)),
       row(`workers of ${crawler.connections} connections, all in use`, ({ run, perSecond }) =>
         count((run.busyMs / 1000 / crawler.connections) * perSecond),
       ),
@@ -190,9 +169,6 @@ const robotsBytes: number =
   web.missingShare * redis.missingEntryBytes +
   (1 - web.missingShare) * redis.rulesEntryBytes
 
-/** The memory of a worker for one origin. */
-const entryBytes: number = memory.rulesBytes + memory.paceBytes
-
 const pacerBytes: number = redis.bytesPerKey + redis.keyBytes + redis.pacerBytes
 
 function robotsCalls({ calls }: Summary): number {
@@ -202,14 +178,6 @@ function robotsCalls({ calls }: Summary): number {
 /** Returns the calls of a queue that learns from the pacer that a job must wait. */
 function queueCalls({ plan, pages, waits }: Summary): number {
   return plan === 'shared' ? pages * redis.callsPerJob + waits * redis.callsPerDelayedJob : 0
-}
-
-/**
- * Returns the time that no schedule can beat: the slowest site at the delay that it asks for, or
- * the work of all connections.
- */
-function idealMs({ slowestSiteMs }: FleetRecord, { workMs }: Summary): number {
-  return Math.max(slowestSiteMs, workMs)
 }
 
 function milestone(run: Summary, share: number): { readonly at: number; readonly busyMs: number } {
