@@ -18,39 +18,30 @@ function assumptions({ origins, urls, domains, workers, largestSite }: FleetReco
   const delays = web.crawlDelays.map(({ delayMs, share }) => `${delayMs / 1000} s: ${percent(share)}`).join(', ')
   const { mean, min, max } = web.responseMs
   const { tailExponent, hostsPerDomain, missingShare, flakyShare, unreachableShare } = web
-  const ours = 'our choice'
   return {
-    head: ['assumed', 'value', 'source'],
+    head: ['assumed', 'value'],
     rows: [
-      ['origins, URLs, workers', `${count(origins)}, ${count(urls)}, ${workers}`, ours],
+      ['origins, URLs, workers', `${count(origins)}, ${count(urls)}, ${workers}`],
       [
         'URLs of a site',
-        `${(urls / origins).toFixed(1)} on average; the share of sites with more than n falls as n^-${tailExponent}; at most ${count(largestSite)}`,
-        '[Huberman and Adamic](https://arxiv.org/abs/cond-mat/9901071) found about 0.7 to 0.9; the largest site is our choice',
+        `${(urls / origins).toFixed(1)} on average; the share of sites with more than n falls as n^-${tailExponent}; at most ${count(largestSite)}. [Huberman and Adamic](https://arxiv.org/abs/cond-mat/9901071) found about 0.7 to 0.9`,
       ],
       [
         'hosts of a registrable domain',
-        `${hostsPerDomain} on average; the share of domains with more than n falls as n^-${web.domainTailExponent}; at most ${percent(web.largestDomainShare)} of all hosts; ${count(domains)} domains`,
-        '[Common Crawl](https://commoncrawl.github.io/cc-crawl-statistics/), CC-MAIN-2024-42, and blogspot.com in its list of domains',
+        `${hostsPerDomain} on average; the share of domains with more than n falls as n^-${web.domainTailExponent}; at most ${percent(web.largestDomainShare)} of all hosts; ${count(domains)} domains, as in [Common Crawl](https://commoncrawl.github.io/cc-crawl-statistics/) CC-MAIN-2024-42`,
       ],
-      ['crawl-delay', `${delays}; others none`, ours],
-      ['delay of the crawler', `\`minDelayMs\` ${crawler.ownDelayMs}, \`maxDelayMs\` ${crawler.maxDelayMs}`, ours],
+      ['crawl-delay', `${delays}; others none`],
+      ['delay of the crawler', `\`minDelayMs\` ${crawler.ownDelayMs}, \`maxDelayMs\` ${crawler.maxDelayMs}`],
       [
         'robots.txt',
         `${percent(missingShare)} answer 404, ${percent(flakyShare)} 503 twice, ${percent(unreachableShare)} always 503`,
-        ours,
       ],
       [
         'overloaded sites',
         `${percent(web.overloadedShare)}: they answer ${percent(web.pushbackShare)} of requests with a 503, half of these with a Retry-After of ${web.retryAfterSeconds} s`,
-        ours,
       ],
-      ['time of a response', `exponential, ${mean} ms on average, from ${min} ms to ${max / 1000} s`, ours],
-      [
-        'requests under way in a worker',
-        `${crawler.connections}, fetches of robots.txt included`,
-        "the gate's default",
-      ],
+      ['time of a response', `exponential, ${mean} ms on average, from ${min} ms to ${max / 1000} s`],
+      ['requests under way in a worker', `${crawler.connections}, fetches of robots.txt included`],
     ],
   }
 }
@@ -62,7 +53,6 @@ function figures(record: FleetRecord): DocTable {
     head: ['simulated', 'partition', 'shared pacer'],
     rows: [
       row('URLs fetched', ({ fetched }) => count(fetched)),
-      row('URLs refused, since robots.txt stayed unreachable', ({ refused }) => count(refused)),
       ...[0.5, 0.9, 0.99].map((share) =>
         row(`${percent(share)} of the URLs were done after`, (run) => duration(milestone(run, share).at)),
       ),
@@ -73,20 +63,14 @@ function figures(record: FleetRecord): DocTable {
       row('requests of the busiest worker, relative to the mean', ({ busiest }) => ratio(busiest)),
       row('gaps shorter than asked for', ({ pace }) => `${count(pace.short)} of ${count(pace.gaps)}`),
       row('fetches of robots.txt', ({ robots }) => count(robots.fetches)),
-      row('fetches that the lease avoided', ({ robots }) => count(robots.avoidedByLease)),
-      row('requests for pages a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.pages)),
       row("checks that the worker's memory answered", ({ cache }) => percent(cache.memoryHits / cache.checks)),
-      row('checks that Redis answered', ({ cache }) => percent(cache.redisHits / cache.checks)),
       row('Redis calls per URL, for robots.txt', (run) => perUrl(run, robotsCalls(run))),
       row('Redis calls per URL, for the pace', (run) => perUrl(run, run.calls.slot + run.calls.report)),
       row('the same, if each request that waits costs two calls', (run) =>
         perUrl(run, run.plan === 'shared' ? run.calls.slot + run.calls.report + run.waits : 0),
       ),
       row('Redis calls a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.calls)),
-      row('queue calls per URL, if the queue knows the time', (run) =>
-        perUrl(run, run.plan === 'shared' ? run.pages * redis.callsPerJob : 0),
-      ),
-      row('queue calls per URL, if it does not', (run) => perUrl(run, queueCalls(run))),
+      row('queue calls per URL, if the queue does not know the time', (run) => perUrl(run, queueCalls(run))),
       row('Redis memory for robots.txt, estimated', () => bytes(record.origins * robotsBytes)),
       row('Redis memory for pace keys at their peak, estimated', ({ pacerKeys }) => bytes(pacerKeys * pacerBytes)),
     ],
@@ -130,9 +114,6 @@ function billion(record: FleetRecord): DocTable {
       row('requests for pages a second', ({ run, perSecond }) => count(run.pages * perSecond)),
       row('fetches of robots.txt a second, if the URLs of a site are crawled together', ({ run, perSecond }) =>
         count(run.robots.fetches * perSecond),
-      ),
-      row('the same, if they are spread over the whole time', ({ run, perSecond }) =>
-        count((perSecond === columns[0]?.perSecond ? spread.fetches : run.robots.fetches) * perSecond),
       ),
       row('DNS lookups a second, one for each origin', ({ perSecond }) => count(record.origins * perSecond)),
       row(
