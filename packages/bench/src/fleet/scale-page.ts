@@ -11,12 +11,11 @@ export function scalePage(page: string, record: FleetRecord): string {
 }
 
 export function tablesOf(record: FleetRecord): DocTable[] {
-  return [assumptions(record), figures(record), death(record), billion(record)]
+  return [assumptions(record), figures(record), billion(record)]
 }
 
 function assumptions({ origins, urls, domains, workers, largestSite }: FleetRecord): DocTable {
   const delays = web.crawlDelays.map(({ delayMs, share }) => `${delayMs / 1000} s: ${percent(share)}`).join(', ')
-  const { mean, min, max } = web.responseMs
   const { tailExponent, hostsPerDomain, missingShare, flakyShare, unreachableShare } = web
   return {
     head: ['assumed', 'value'],
@@ -31,7 +30,6 @@ function assumptions({ origins, urls, domains, workers, largestSite }: FleetReco
         `${hostsPerDomain} on average; the share of domains with more than n falls as n^-${web.domainTailExponent}; at most ${percent(web.largestDomainShare)} of all hosts; ${count(domains)} domains, as in [Common Crawl](https://commoncrawl.github.io/cc-crawl-statistics/) CC-MAIN-2024-42`,
       ],
       ['crawl-delay', `${delays}; others none`],
-      ['delay of the crawler', `\`minDelayMs\` ${crawler.ownDelayMs}, \`maxDelayMs\` ${crawler.maxDelayMs}`],
       [
         'robots.txt',
         `${percent(missingShare)} answer 404, ${percent(flakyShare)} 503 twice, ${percent(unreachableShare)} always 503`,
@@ -40,8 +38,6 @@ function assumptions({ origins, urls, domains, workers, largestSite }: FleetReco
         'overloaded sites',
         `${percent(web.overloadedShare)}: they answer ${percent(web.pushbackShare)} of requests with a 503, half of these with a Retry-After of ${web.retryAfterSeconds} s`,
       ],
-      ['time of a response', `exponential, ${mean} ms on average, from ${min} ms to ${max / 1000} s`],
-      ['requests under way in a worker', `${crawler.connections}, fetches of robots.txt included`],
     ],
   }
 }
@@ -52,13 +48,11 @@ function figures(record: FleetRecord): DocTable {
   return {
     head: ['simulated', 'partition', 'shared pacer'],
     rows: [
-      row('URLs fetched', ({ fetched }) => count(fetched)),
-      ...[0.5, 0.9, 0.99].map((share) =>
+      ...[0.9, 0.99].map((share) =>
         row(`${percent(share)} of the URLs were done after`, (run) => duration(milestone(run, share).at)),
       ),
       row('all were done after', ({ makespanMs }) => duration(makespanMs)),
       row('the slowest site takes, at the delay that it asks for', () => duration(record.slowestSiteMs)),
-      row('all requests take, with all connections in use', ({ workMs }) => duration(workMs)),
       row('connections idle, until 90 % were done', (run) => percent(idleShare(run, milestone(run, 0.9)))),
       row('requests of the busiest worker, relative to the mean', ({ busiest }) => ratio(busiest)),
       row('gaps shorter than asked for', ({ pace }) => `${count(pace.short)} of ${count(pace.gaps)}`),
@@ -66,27 +60,9 @@ function figures(record: FleetRecord): DocTable {
       row("checks that the worker's memory answered", ({ cache }) => percent(cache.memoryHits / cache.checks)),
       row('Redis calls per URL, for robots.txt', (run) => perUrl(run, robotsCalls(run))),
       row('Redis calls per URL, for the pace', (run) => perUrl(run, run.calls.slot + run.calls.report)),
-      row('the same, if each request that waits costs two calls', (run) =>
-        perUrl(run, run.plan === 'shared' ? run.calls.slot + run.calls.report + run.waits : 0),
-      ),
-      row('Redis calls a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.calls)),
       row('queue calls per URL, if the queue does not know the time', (run) => perUrl(run, queueCalls(run))),
       row('Redis memory for robots.txt, estimated', () => bytes(record.origins * robotsBytes)),
       row('Redis memory for pace keys at their peak, estimated', ({ pacerKeys }) => bytes(pacerKeys * pacerBytes)),
-    ],
-  }
-}
-
-function death({ death: { plans } }: FleetRecord): DocTable {
-  const { partition, shared } = plans
-  const row = (what: string, of: (run: typeof shared) => number) => [what, count(of(partition)), count(of(shared))]
-  return {
-    head: ['one worker dies', 'partition', 'shared pacer'],
-    rows: [
-      row('origins that had a request due before the death was noticed', ({ delayedOrigins }) => delayedOrigins),
-      row('their URLs', ({ delayedUrls }) => delayedUrls),
-      row('requests that are repeated', ({ lostRequests }) => lostRequests),
-      row('pauses after a 503 that only the dead worker knew', ({ forgottenPauses }) => forgottenPauses),
     ],
   }
 }
@@ -115,7 +91,6 @@ function billion(record: FleetRecord): DocTable {
       row('fetches of robots.txt a second, if the URLs of a site are crawled together', ({ run, perSecond }) =>
         count(run.robots.fetches * perSecond),
       ),
-      row('DNS lookups a second, one for each origin', ({ perSecond }) => count(record.origins * perSecond)),
       row(
         `traffic, at ${bytes(web.pageBytes)} a page`,
         ({ run, perSecond }) => `${bytes(run.pages * perSecond * web.pageBytes)}/s`,
@@ -133,9 +108,6 @@ function billion(record: FleetRecord): DocTable {
         (column) => count(Math.ceil(processes(column))),
       ),
       row('Redis memory for robots.txt', () => bytes(redisBytes)),
-      row(`Redis processes for this memory, at ${bytes(redis.processBytes)} each`, () =>
-        count(Math.ceil(redisBytes / redis.processBytes)),
-      ),
       row('Redis memory if all URLs were jobs of the queue', ({ run }) =>
         run.plan === 'shared' ? bytes(jobBytes) : 'none',
       ),
@@ -171,10 +143,6 @@ function idleShare({ workers }: Summary, { at, busyMs }: { readonly at: number; 
 
 function perUrl({ fetched }: Summary, calls: number): string {
   return (calls / fetched).toFixed(2)
-}
-
-function rate({ mean, peak }: { readonly mean: number; readonly peak: number }): string {
-  return `${count(mean)}; ${count(peak)}`
 }
 
 function count(value: number): string {
