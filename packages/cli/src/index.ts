@@ -12,13 +12,13 @@ export {
   type PageOutcome,
   type PageOutcomeKind,
   type PageOutcomeReason,
-  type PagePrice,
   type PageResponse,
   parseRobots,
   type Robots,
   type Severity,
   type Verdict,
 } from '@politely/core'
+export type { PagePrice } from '@politely/core/internal'
 export {
   BlockedAddressError,
   ClientClosedError,

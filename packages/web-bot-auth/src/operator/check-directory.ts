@@ -1,6 +1,6 @@
 // checkDirectory: looks at a key directory as a verifier does, and names each fault.
 import { createHash } from 'node:crypto'
-import { headerOf } from '@politely/core/engine'
+import { headerOf } from '@politely/core/internal'
 import { describeValue } from '@politely/fetcher/internal'
 import { checkedAgent } from '../agent-url.ts'
 import { ACCEPT_KEYS, type Got, maxAgeOf, pageNote } from '../bounded-get.ts'

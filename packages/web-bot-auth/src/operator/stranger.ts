@@ -2,7 +2,7 @@
 // redirect.
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
-import { headerOf } from '@politely/core/engine'
+import { headerOf } from '@politely/core/internal'
 import { BlockedAddressError, NetworkGuard } from '@politely/fetcher'
 import { assertOptions, callable, describeValue, integer } from '@politely/fetcher/internal'
 import { boundedGet, type Got } from '../bounded-get.ts'

@@ -1,7 +1,7 @@
 // What each known crawler may read.
 import type { CrawlerRules, Robots, Rule } from '@politely/core'
 import { type CrawlerPurpose, knownCrawlers, rulesFor } from '@politely/core/crawlers'
-import { sampleUrl } from '@politely/core/internal'
+import { sampleUrl } from '@politely/core/review'
 import type { FileName } from './file-names.ts'
 
 export interface CrawlerAccess {
