@@ -12,8 +12,8 @@ import type { RevisitOptions } from './visits.ts'
 /** Options of a `PageCache`. None is required. */
 export interface PageCacheOptions {
   /**
-   * The SQLite file that keeps the responses, for later runs and for other processes of this machine.
-   * It is created if it does not exist. Default: in memory.
+   * The SQLite file that keeps the responses, for later runs and other processes. It is created if
+   * it does not exist. Default: in memory.
    */
   readonly file?: string | undefined
   /** Your own store instead. The cache closes it. */
@@ -26,8 +26,8 @@ export interface PageCacheOptions {
   /** The longest body that is stored. Bytes. Default 20 MiB. */
   readonly maxEntryBytes?: number | undefined
   /**
-   * Whether a page that names no lifetime is fresh for a tenth of the time since its Last-Modified
-   * (RFC 9111 §4.2.2). Default false: it is revalidated at each visit.
+   * Whether a page without a lifetime is fresh for a tenth of its age. Its age is the time since
+   * its Last-Modified (RFC 9111 §4.2.2). Default false: it is revalidated at each visit.
    */
   readonly heuristic?: boolean | undefined
   /**

@@ -28,8 +28,8 @@ export interface PolitelyServerOptions {
   /** The longest pause that a client may report in the name of a site. Milliseconds; default one hour. */
   readonly maxPauseMs?: number | undefined
   /**
-   * How long after its grant a permit counts as under way at most, however often its client renews it.
-   * Milliseconds; default 10 minutes.
+   * How long after its grant a permit counts at most, however often it is renewed. Milliseconds;
+   * default 10 minutes.
    */
   readonly maxLeaseMs?: number | undefined
   /**

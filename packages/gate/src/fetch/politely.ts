@@ -35,13 +35,13 @@ export type PolitelyOptions = GateOrOptions &
 /** The option of `politely` for what a response means. */
 export interface ResponseOptions {
   /**
-   * Says whether a response asks for fewer requests, for sites that say so in the text of a page
-   * with status 200 or 403. Such a response counts like a 429: with `retryAfterMs` (milliseconds),
-   * requests pause for this time, and otherwise for a growing one (`backoff`). The function gets a
-   * clone of each response except redirects, and may read its body; the wrapped fetch then
-   * resolves when the function has. A status or a Retry-After that asks for a pause counts before
-   * that. If the function throws, the wrapped fetch rejects with that error. Default: only the status
-   * and Retry-After count.
+   * Says whether a response asks for fewer requests. It's for sites that say so in the text of a
+   * page with status 200 or 403. Such a response counts like a 429: with `retryAfterMs`
+   * (milliseconds), requests pause for this time, and otherwise for a growing one (`backoff`). The
+   * function gets a clone of each response except redirects, and may read its body; the wrapped
+   * fetch then resolves when the function has. A status or a Retry-After that asks for a pause
+   * counts before that. If the function throws, the wrapped fetch rejects with that error. Default:
+   * only the status and Retry-After count.
    */
   readonly isRateLimited?: ((response: Response) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
 }

@@ -19,9 +19,9 @@ export interface RetryOptions {
    */
   readonly outcomes?: readonly PageOutcomeKind[] | undefined
   /**
-   * Reads the body of each response before the call resolves, up to this many bytes, so that a body
-   * that breaks off is requested again. A longer body is passed on as it arrives, and may still break
-   * off. Bytes, after decoding; default 0: no body is read, and none is requested again.
+   * Reads up to this many bytes of a body before the call resolves. So a body that breaks off is
+   * requested again. A longer body is passed on as it arrives, and may still break off. Bytes,
+   * after decoding; default 0: no body is read, and none is requested again.
    */
   readonly bufferBytes?: number | undefined
 }

@@ -20,9 +20,9 @@ export interface PoliteGateOptions extends PacingOptions {
    */
   readonly lookup?: LookupFunction | undefined
   /**
-   * Logs waits of over ten seconds (`info`), and 429 and 503 responses, delays of over five minutes
-   * without `maxDelayMs`, and permits that are not released (`warn`). `console` is one. Default: the
-   * `logger` of `robots`.
+   * Logs long waits (`info`), and what needs attention (`warn`). A wait is long from ten seconds.
+   * Warnings are about 429 and 503 responses, delays of over five minutes without `maxDelayMs`, and
+   * permits that are not released. `console` is one. Default: the `logger` of `robots`.
    */
   readonly logger?: Logger | undefined
 }
@@ -47,14 +47,14 @@ export interface WhenOptions extends SourceOptions {
 /** Options of `enter` of a `PoliteGate`. */
 export interface EnterOptions extends SourceOptions {
   /**
-   * Aborting it takes the request out of its queue, and rejects it with the signal's reason. If the
-   * request waits in its queue, and the reason is a `DOMException` of `AbortSignal.timeout` or of
-   * `abort()`, it rejects with an `AbortedWaitError`, whose `cause` is the reason.
+   * Aborting it rejects the waiting request with the signal's reason. If the request waits in its
+   * queue, and the reason is a `DOMException` of `AbortSignal.timeout` or of `abort()`, it rejects
+   * with an `AbortedWaitError`, whose `cause` is the reason.
    */
   readonly signal?: AbortSignal | null | undefined
   /**
-   * The longest time that this request may wait in its queue, as for the option of the gate.
-   * Milliseconds; default: the `maxWaitMs` of the gate. `Infinity` for no limit.
+   * The longest time that this request may wait in its queue. Milliseconds; default: the
+   * `maxWaitMs` of the gate. `Infinity` for no limit.
    */
   readonly maxWaitMs?: number | undefined
 }

@@ -20,8 +20,8 @@ export interface PacingOptions {
    */
   readonly maxDelayMs?: number | undefined
   /**
-   * Makes the delay after each request at least this many times what the request took, so that a
-   * slow site gets longer pauses (Heritrix's delay-factor, Mercator's rule). The delay is at most
+   * Makes the delay after a request at least this many times what the request took. A slow site
+   * gets longer pauses (Heritrix's delay-factor, Mercator's rule). The delay is at most
    * `maxDelayMs`, or 30 seconds if that is not set. How long a request takes is measured from its
    * start until `release`. From 0 to 100. Default 0: off. With `pauseFrom: 'start'` only factors
    * above 1 have an effect.
@@ -69,7 +69,7 @@ export interface PacingOptions {
    */
   readonly maxConcurrentPerAddress?: number | undefined
   /**
-   * How many requests may be under way at once in all, not counting exempt slow ones
+   * How many requests may be under way at once in all. Exempt slow ones don't count
    * (`slowAfterMs`). Default 64.
    */
   readonly maxConcurrent?: number | undefined
@@ -96,20 +96,19 @@ export interface PacingOptions {
    */
   readonly maxQueuedPerKey?: number | undefined
   /**
-   * After this time, a permit that is not released causes the process warning
-   * `POLITELY_UNRELEASED_PERMIT` and a log line (`warn`), once for each gate. It may come up to twice
-   * as late. It comes earlier if the process ends while requests wait for such permits.
+   * After this time, an unreleased permit causes a warning. It is the process warning
+   * `POLITELY_UNRELEASED_PERMIT` and a log line (`warn`), once for each gate. It may come up to
+   * twice as late. It comes earlier if the process ends while requests wait for such permits.
    * Milliseconds; default 300,000: five minutes. `Infinity` for no warning.
    */
   readonly releaseWarningMs?: number | undefined
   /**
-   * Writes a line about the progress of the crawl to the `logger` (`info`) each time that this time
-   * has passed, unless the crawl is idle. Milliseconds; default: none. With 60,000, one line a minute.
+   * How often the `logger` gets a line about the crawl's progress (`info`). An idle crawl writes
+   * none. Milliseconds; default: none. With 60,000, one line a minute.
    */
   readonly progressMs?: number | undefined
   /**
-   * Which responses ask for a pause, and how long the pauses are if the response does not say it.
-   * Default: see `BackoffOptions`.
+   * Which responses ask for a pause, and how long it is by default. Default: see `BackoffOptions`.
    */
   readonly backoff?: BackoffOptions | undefined
   /**
@@ -196,11 +195,11 @@ export interface BackoffOptions {
   /** Each further pause is this many times as long. From 1 to 100; default 2. */
   readonly factor?: number | undefined
   /**
-   * Makes each pause longer by a random part of it, also the pauses that a Retry-After asks for.
-   * From 0 to 1; default 0: none.
+   * Makes each pause longer by a random part of it, even one from a Retry-After. From 0 to 1;
+   * default 0: none.
    */
   readonly jitter?: number | undefined
-  /** Whether a request that fails without a response, such as by a timeout, asks for a pause. Default `false`. */
+  /** Whether a request without a response, such as a timeout, asks for a pause. Default `false`. */
   readonly failures?: boolean | undefined
 }
 

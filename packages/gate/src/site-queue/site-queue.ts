@@ -45,11 +45,11 @@ import { DEFAULT_MAX_SEEN, type SeenSet, SeenUrls } from './seen-urls.ts'
 
 /** Options of `siteQueue`. */
 export interface SiteQueueOptions<T extends SiteQueueInput = string> {
-  /** The gate through which the consumers request the URLs, such as the `gate` of `politely(fetch)`. */
+  /** The gate that paces the consumers' requests, such as the `gate` of `politely(fetch)`. */
   readonly gate: PoliteGate
   /**
-   * How many URLs may be yielded and not `done`, so that a loop that doesn't await its work can't
-   * start more. Default `Infinity`: the limits of the gate apply.
+   * How many URLs may be yielded and not `done`. A loop that doesn't await its work can't start
+   * more. Default `Infinity`: the limits of the gate apply.
    */
   readonly concurrency?: number | undefined
   /**
@@ -58,7 +58,7 @@ export interface SiteQueueOptions<T extends SiteQueueInput = string> {
    */
   readonly maxHeld?: number | undefined
   /**
-   * Where to put the URLs that don't fit, so that many URLs of one site don't keep the URLs of other
+   * Where to put the URLs that don't fit. So many URLs of one site don't keep the URLs of other
    * sites from being read. Default: they stay in the source.
    */
   readonly spill?: SiteQueueSpill<T> | undefined

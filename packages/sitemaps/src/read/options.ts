@@ -26,9 +26,9 @@ export type SitemapSource = string | URL | readonly (string | URL)[] | ByteSourc
 /** The options of `readSitemaps`. */
 export interface ReadSitemapsOptions {
   /**
-   * Requests the files: `politely(fetch, { userAgent })`, so that each file and each redirect is
-   * checked against robots.txt and waits for its slot. With another fetch, `robots` checks each
-   * request, and no request waits. Required unless the source is bytes.
+   * Requests the files, such as `politely(fetch, { userAgent })`. With it, each file and each
+   * redirect is checked against robots.txt and waits for its slot. With another fetch, `robots`
+   * checks each request, and no request waits. Required unless the source is bytes.
    */
   readonly fetch?: SitemapFetch | undefined
   /** The RobotsClient that knows robots.txt. Default: the client of a polite `fetch`. */
