@@ -11,6 +11,7 @@ import {
   MAX_WAIT,
   MIN_DELAY,
   NETWORK,
+  POLICY_TOKEN,
   PRODUCT_TOKEN,
   RETRY,
   ROBOTS,
@@ -34,18 +35,9 @@ const FILES: Readonly<Record<string, string>> = {
 }
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
 
-/** Files of the situations. Each situation shows its own. */
-const SITUATION_FILES: Readonly<Record<string, string>> = {
-  'dist/robots.txt': 'User-agent: *\nDisallow: /\n',
-  'live.expect': 'allow * /\nallow Googlebot /news/\n',
-  'staging/robots.txt': 'User-agent: *\nDisallow: /admin\n',
-  'staging.expect': 'deny * /\n',
-  'groups/robots.txt': 'User-agent: *\nDisallow: /account/\n\nUser-agent: GPTBot\nDisallow: /blog/\n',
-  'private.expect': 'deny * /account/\ndeny GPTBot /account/ /blog/\n',
-  'public/robots.txt': 'User-agent: *\nDisallow: /public\n',
+/** Files of the run that reads an access log, and of the run of `explain`. */
+const MORE_FILES: Readonly<Record<string, string>> = {
   'site/robots.txt': 'User-agent: *\nDisallow: /*/edit\nDisallow: /search\nAllow: /search/help\nDisallow: /*?\n',
-  'live.txt': 'User-agent: *\nDisallow: /shop/cart\n',
-  'new.txt': 'User-agent: *\nDisallow: /shop/c\n',
   'rules.txt':
     'User-agent: *\nDisallow: /cart\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: Googlebot\nAllow: /\nDisallow: /cart\n',
   'access.log': [
@@ -60,60 +52,17 @@ const SITUATION_FILES: Readonly<Record<string, string>> = {
     .map(([ip, url, agent]) => `${ip} - - [27/Nov/2026:10:00:00 +0000] "GET ${url} HTTP/1.1" 200 512 "-" "${agent}"\n`)
     .join(''),
   'googlebot.json': '{"prefixes": [{"ipv4Prefix": "66.249.66.0/27"}]}\n',
-  'pages.txt': '/shop/cart\n/shop/catalogue\n/shop/contact\n/shop/\n',
 }
 
-/** What happens, the files that are shown, and the run that tells. */
-const SITUATIONS: readonly (readonly [title: string, text: string, files: readonly string[], run: string])[] = [
-  [
-    'The file of another environment goes live',
-    'The staging host closes everything, and a deployment copies its file to production. An expectation in the repository fails first.',
-    ['live.expect', 'dist/robots.txt'],
-    'test live.expect --robots dist/robots.txt',
-  ],
-  [
-    'A staging host is open',
-    'The other way round: the staging host must be closed to every crawler.',
-    ['staging.expect', 'staging/robots.txt'],
-    'test staging.expect --robots staging/robots.txt',
-  ],
-  [
-    'A group for one crawler replaces the group for all',
-    "A crawler with its own group doesn't read the group for `*`. So GPTBot may read `/account/` here.",
-    ['private.expect', 'groups/robots.txt'],
-    'test private.expect --robots groups/robots.txt',
-  ],
-  [
-    'A test that compares text',
-    'A test that looks for the text `Disallow: /` also passes for `Disallow: /public`. An expectation is about verdicts.',
-    ['staging.expect', 'public/robots.txt'],
-    'test staging.expect --robots public/robots.txt',
-  ],
-  [
-    'Which line is in the way?',
-    'Three rules match, and the longest one decides.',
-    [],
-    'explain /search/help?page=2 --user-agent ExampleBot --robots site/robots.txt',
-  ],
-  [
-    'What does a change close?',
-    'The new rule is shorter, and closes more than the cart.',
-    ['live.txt', 'new.txt'],
-    'diff live.txt new.txt --urls pages.txt --crawler Googlebot',
-  ],
-  [
-    'Who in my access log broke robots.txt?',
-    `Count your access log by crawler. The rules are those of the file that you give, so requests from before a change may look wrong. A name is
-only a claim: give the ranges that the operator publishes, and requests from other addresses get their own row. Browsers are left out, and so is
-a crawler that claims to be one. The log may be as long as you like: memory doesn't grow with it.
+/** What the section about access logs says before its run. */
+const LOG_TEXT = `Count your access log by crawler. Browsers are left out, and so is a crawler that claims to be one. The rules are those of the file that
+you give, so requests from before a change may look wrong. A name is only a claim: give the ranges that the operator publishes, and requests
+from other addresses get their own row. Memory doesn't grow with the log.
 
 Logs of Apache, nginx, IIS, Caddy and Traefik work, and JSON with one object on each line. They need the User-Agent: in Apache and nginx, the
-Combined Log Format has it. Behind a proxy, let the server log the client's address, or \`--ranges\` sees the proxy's. If a log has several hosts in
-front of its lines, \`--origin\` leaves the others out. Only the first 500 characters of a User-Agent are read.`,
-    ['rules.txt', 'access.log', 'googlebot.json'],
-    'match --by-agent --robots rules.txt --urls access.log --ranges Googlebot=googlebot.json --format text',
-  ],
-]
+Combined Log Format has it. Behind a proxy, let the server log the client's address, or \`--ranges\` sees the proxy's. If a log names several
+hosts, \`--origin\` chooses one. Only the first 500 characters of a User-Agent are read.`
+const LOG_RUN = 'match --by-agent --robots rules.txt --urls access.log --ranges Googlebot=googlebot.json --format text'
 
 /** What the same exit code means there, by the names of `EXITS`. */
 const ROBOTS_MAIN: Readonly<Record<string, string>> = {
@@ -122,28 +71,21 @@ const ROBOTS_MAIN: Readonly<Record<string, string>> = {
   usage: 'the file cannot be read, or there are not three arguments; also for `--help`',
 }
 
-const path = writeFiles({ ...FILES, ...SITUATION_FILES })
-const names = new Set([...Object.keys(FILES), ...Object.keys(SITUATION_FILES)])
+const path = writeFiles({ ...FILES, ...MORE_FILES })
+const names = new Set([...Object.keys(FILES), ...Object.keys(MORE_FILES)])
 
 /** Runs of each command, without `politely`. */
 const RUNS: Readonly<Record<string, readonly string[]>> = {
   check: [
     'check https://shop.example/cart --user-agent ExampleBot',
-    'check https://down.example/ https://login.example/ --user-agent ExampleBot',
+    'check https://down.example/ --user-agent ExampleBot',
     'check https://cdn.example/news --user-agent ExampleBot --edge',
   ],
-  explain: [
-    'explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt',
-    'explain https://shop.example/old --user-agent ExampleBot --follow',
-    'explain https://news.example/post --user-agent OtherBot',
-  ],
-  usage: [
-    'usage https://news.example/post --user-agent ExampleBot',
-    'usage https://news.example/post --user-agent OtherBot --purpose train-ai --no-page',
-  ],
-  test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots draft.txt'],
+  explain: ['explain /search/help?page=2 --user-agent ExampleBot --robots site/robots.txt'],
+  usage: ['usage https://news.example/post --user-agent ExampleBot'],
+  test: ['test robots.expect --robots draft.txt'],
   lint: ['lint draft.txt'],
-  audit: ['audit ai.txt'],
+  audit: ['audit ai.txt --purpose ai-training'],
   diff: ['diff robots.txt draft.txt --urls urls.txt --crawler ExampleBot'],
 }
 
@@ -161,8 +103,6 @@ Disallow: /drafts
 /** The sites of the runs are on loopback. The page shows them under these names. */
 async function startAll(): Promise<ReadonlyMap<string, string>> {
   const shop = await startSite({ status: 200, headers: { 'cache-control': 'max-age=7200' }, body: SHOP })
-  shop.server.respond('http://127.0.0.1:PORT/old', { status: 301, headers: { location: '/cart' } })
-  const login = await startSite({ status: 302, headers: { location: '/login' } })
   shop.server.respond('http://127.0.0.1:PORT/cart/help', {
     status: 200,
     headers: { 'content-type': 'text/plain' },
@@ -178,12 +118,6 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
   }
   for (const [name, body] of Object.entries(maps))
     shop.server.respond(`http://127.0.0.1:PORT/${name}`, { status: 200, body })
-  const page = '<!doctype html><title>Sign in</title>'
-  login.server.respond('http://127.0.0.1:PORT/login', {
-    status: 200,
-    headers: { 'content-type': 'text/html' },
-    body: page,
-  })
   const cdn = await startCache(
     { status: 200, headers: { age: '7200', 'cf-cache-status': 'HIT' }, body: 'User-agent: *\nDisallow: /\n' },
     { status: 200, headers: { 'cf-cache-status': 'MISS' }, body: 'User-agent: *\nDisallow: /admin\n' },
@@ -205,7 +139,6 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
     ['https://blog.example', blog.origin],
     ['https://news.example', news.origin],
     ['https://shop.example', shop.origin],
-    ['https://login.example', login.origin],
     ['https://down.example', await originWithStatus(503, { 'retry-after': '7200' })],
     ['https://cdn.example', cdn],
   ])
@@ -216,15 +149,9 @@ const TIMED_RUNS: Readonly<Record<string, readonly string[]>> = {
   fetch: [
     'fetch https://shop.example/cart/help https://shop.example/cart/pay --user-agent ExampleBot --store robots.sqlite',
     'fetch https://blog.example/about --user-agent ExampleBot --cache pages.sqlite',
-    'fetch https://blog.example/about --user-agent ExampleBot --cache pages.sqlite',
   ],
   sitemap: ['sitemap https://shop.example/sitemap.xml --user-agent ExampleBot --min-delay 0'],
-  cache: [
-    'cache ls --store robots.sqlite',
-    'cache ls --cache pages.sqlite',
-    'cache show https://blog.example/about --cache pages.sqlite',
-    'cache prune --older-than 30d --cache pages.sqlite',
-  ],
+  cache: ['cache ls --store robots.sqlite', 'cache show https://blog.example/about --cache pages.sqlite'],
   doctor: ['doctor https://shop.example --user-agent ExampleBot/1.0 --store robots.sqlite'],
 }
 
@@ -252,7 +179,7 @@ function withoutTimes(text: string): string {
 
 async function transcript(line: string, sites: ReadonlyMap<string, string>): Promise<string> {
   const words = [...sites].reduce((text, [name, origin]) => text.replaceAll(name, origin), line).split(' ')
-  const { stdout, stderr, code } = await runInThisProcess(
+  const { stdout, stderr } = await runInThisProcess(
     words.map((word) => {
       const file = word.replace(/^Googlebot=/, '')
       return names.has(file) || /\.sqlite$/.test(file) ? word.replace(file, path(file)) : word
@@ -263,7 +190,7 @@ async function transcript(line: string, sites: ReadonlyMap<string, string>): Pro
     withoutFolder(stdout + stderr, path),
   )
   const lasting = shown.replace(/(?<=, until )\d{4}-\S+Z/g, '2026-11-25T14:00:00Z')
-  return `\`\`\`text\n$ politely ${line}\n${lasting.trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
+  return `\`\`\`text\n$ politely ${line}\n${lasting.trimEnd()}\n\`\`\``
 }
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
@@ -281,7 +208,7 @@ const rowOf = (flag: Flag) => {
 const tableOf = (rows: readonly string[]) => `| option | meaning |\n|---|---|\n${rows.join('\n')}`
 
 /** The flags that mean the same in several commands. The page has them once. */
-const shared = [
+const shared: readonly Flag[] = [
   USER_AGENT,
   PRODUCT_TOKEN,
   ROBOTS,
@@ -291,18 +218,42 @@ const shared = [
   MAX_WAIT,
   RETRY,
   CRAWLER,
+  POLICY_TOKEN,
   ...URLS,
   ...NETWORK,
 ]
-const isShared = (flag: Flag) => shared.includes(flag)
+const isShared = (flag: Flag) =>
+  shared.includes(flag) || (flag.name === 'user-agent' && flag.text.startsWith('the User-Agent for the request'))
+/** The page has the formats of all commands once. */
+const isFormat = ({ name }: Flag) => name === 'format' || name === 'json'
+const FORMAT_ROWS = [
+  '| `--format NAME` | How to print the result. [Output formats](reference/output-formats.md) lists the formats of each command. Default: text; match writes ndjson into a file or pipe. |',
+  '| `--json` | The same as --format json, or --format ndjson if the command prints one line for each URL. |',
+]
+
+/** Two examples of a command, for a section without a run. */
+const examplesOf = (examples: (typeof commands)[number]['examples']) =>
+  `\`\`\`sh\n${examples
+    .slice(0, 2)
+    .map(([line, text]) => `# ${text}\npolitely ${line}`)
+    .join('\n\n')}\n\`\`\``
+
+async function logSection(sites: ReadonlyMap<string, string>): Promise<string> {
+  const shown = ['rules.txt', 'access.log', 'googlebot.json'].map(
+    (name) => `\`${name}\`:\n\n\`\`\`text\n${MORE_FILES[name]?.trimEnd()}\n\`\`\``,
+  )
+  return ['### Who in my access log broke robots.txt?', LOG_TEXT, ...shown, await transcript(LOG_RUN, sites)].join(
+    '\n\n',
+  )
+}
 
 test('docs/cli.md', { tags: 'page' }, async () => {
   const sites = await startAll()
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
-    const own = flags.filter((flag) => !isShared(flag)).map(rowOf)
+    const own = flags.filter((flag) => !isShared(flag) && !isFormat(flag)).map(rowOf)
     const others = flags.filter(isShared).map(({ name }) => `\`--${name}\``)
-    const also = `${own.length === 0 ? '' : 'Also '}[options of several commands](#options-of-several-commands): ${others.join(', ')}.`
+    const also = `[Shared options](#options-of-several-commands): ${others.join(', ')}.`
     const runs: string[] = []
     for (const line of RUNS[name] ?? []) runs.push(await transcript(line, sites)) // one after the other: they share stdout
     for (const line of TIMED_RUNS[name] ?? []) runs.push(await timedTranscript(line, sites))
@@ -311,18 +262,14 @@ test('docs/cli.md', { tags: 'page' }, async () => {
         `## ${name}`,
         `\`politely ${name} ${usage}\``,
         description,
-        ...runs.map((run) => run.trimEnd()),
+        ...runs,
         ...(own.length === 0 ? [] : [tableOf(own)]),
         ...(others.length === 0 ? [] : [also]),
-        `\`\`\`sh\n${examples.map(([line, text]) => `# ${text}\npolitely ${line}`).join('\n\n')}\n\`\`\``,
+        ...(runs.length > 0 ? [] : [examplesOf(examples)]),
         `Exit code 0: ${exits.success}.${exits.fails === undefined ? '' : ` Exit code 1: ${exits.fails}.`}`,
+        ...(name === 'match' ? [await logSection(sites)] : []),
       ].join('\n\n'),
     )
-  }
-  const situations: string[] = []
-  for (const [title, text, files, run] of SITUATIONS) {
-    const shown = files.map((name) => `\`${name}\`:\n\n\`\`\`text\n${SITUATION_FILES[name]?.trimEnd()}\n\`\`\``)
-    situations.push([`### ${title}`, text, ...shown, (await transcript(run, sites)).trimEnd()].join('\n\n'))
   }
   const exits = Object.entries(EXITS).map(
     ([name, { code, meaning }]) => `| ${code} | ${cell(meaning)} | ${ROBOTS_MAIN[name] ?? 'does not exist'} |`,
@@ -337,20 +284,16 @@ change do, does the file still say what it should? Install it with \`npm install
 
 ${commands.map(({ name, summary }) => `- [\`politely ${name}\`](#${name}): ${summary}`).join('\n')}
 
-The runs below use these files. \`draft.txt\` is \`robots.txt\` with \`Disallow: /\` instead of \`Disallow: /tmp\`, and \`Allow: cart/help\`
-without its slash.
+\`politely COMMAND --help\` has more examples. The runs below use these files. In
+\`draft.txt\`, the first rule of \`robots.txt\` is \`Disallow: /\`, and \`Allow: cart/help\` lacks its slash.
 
 ${files.map(([name, text]) => `\`${name}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``).join('\n\n')}
 
 ${sections.join('\n\n')}
 
-## Seven situations
-
-${situations.join('\n\n')}
-
 ## Options of several commands
 
-${tableOf([...shared, ...COMMON_FLAGS].map(rowOf))}
+${tableOf([...[...shared, ...COMMON_FLAGS].map(rowOf), ...FORMAT_ROWS])}
 
 ## Exit codes of all commands
 
@@ -358,10 +301,9 @@ ${tableOf([...shared, ...COMMON_FLAGS].map(rowOf))}
 |---|---|---|
 ${exits.join('\n')}
 
-If your script calls \`robots_main FILE AGENT URL\`, it can call
-\`politely explain URL --robots FILE --product-token AGENT --dialect google\` instead. We compared 18,101 cases: both gave the same exit
-code. They differ if AGENT isn't a product token, or URL is neither a URL nor a path. Then \`politely\` exits with 2, and \`robots_main\`
-with 0 or 1.
+Instead of \`robots_main FILE AGENT URL\`, a script can call
+\`politely explain URL --robots FILE --product-token AGENT --dialect google\`. Both gave the same exit code in 18,101 cases. They differ
+if AGENT isn't a product token, or URL is neither a URL nor a path: \`politely\` exits with 2, and \`robots_main\` with 0 or 1.
 
 The text for people may change in any version. Parse [\`--format json\`](reference/output-formats.md) instead.
 `,

@@ -47,6 +47,9 @@ const UNIT = /,? in (?:milliseconds|bytes)\b(?=[,.:;])/g
 /** A sentence, or its last part after a semicolon, that begins with `default`. */
 const DEFAULT = new RegExp(`(?:^|[.;] )[Dd]efault(?: and minimum)?:? ((?:(?!;)${IN_SENTENCE})+)`)
 
+/** Four or more words after the value of a default. */
+const LONG_REASON = /[:;](?: \S+){4,}$/
+
 function firstSentence(docs: string): string {
   const sentence = SENTENCE.exec(oneLine(docs))?.[0] ?? oneLine(docs)
   const text = sentence.replace(UNIT, '')
@@ -59,7 +62,7 @@ function defaultIn(docs: string): string | undefined {
   if (tag !== undefined) return asMarkdown(tag)
   const line = oneLine(docs)
   const [, value] = /(`[\w-]+`)(?: \(|, )the default\)/.exec(line) ?? DEFAULT.exec(line) ?? []
-  return value && asMarkdown(value.trim())
+  return value && asMarkdown(value.trim().replace(LONG_REASON, ''))
 }
 
 /** Without tags, and `{@link X}` as code. */
