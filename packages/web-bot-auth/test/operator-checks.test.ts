@@ -891,7 +891,9 @@ test('every code of a fault is made by a test', () => {
 test('docs/identity.md lists the codes', { tags: 'page' }, () =>
   expectTables('docs/identity.md', {
     head: ['code', 'meaning'],
-    rows: Object.entries(findingCodes).map(([code, meaning]) => [`\`${code}\``, meaning]),
+    rows: Object.entries(Object.groupBy(Object.entries(findingCodes), ([, meaning]) => meaning)).map(
+      ([meaning, codes = []]) => [codes.map(([code]) => `\`${code}\``).join(', '), meaning],
+    ),
   }),
 )
 
