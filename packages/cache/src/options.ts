@@ -31,9 +31,9 @@ export interface PageCacheOptions {
    */
   readonly heuristic?: boolean | undefined
   /**
-   * `if-error`: if the site fails, a stored response is returned, however old, unless the site forbids
-   * that (`must-revalidate`). A failure is a status from 500, a lost connection, or an open circuit.
-   * Default: only for as long as the site allows (`stale-if-error`, RFC 5861).
+   * `if-error`: returns a stored response if the site fails. It may be of any age, unless the site
+   * forbids that (`must-revalidate`). A failure is a status from 500, a lost connection, or an open
+   * circuit. Default: only for as long as the site allows (`stale-if-error`, RFC 5861).
    */
   readonly stale?: 'if-error' | undefined
   /**

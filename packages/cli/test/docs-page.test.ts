@@ -42,11 +42,9 @@ const MORE_FILES: Readonly<Record<string, string>> = {
     'User-agent: *\nDisallow: /cart\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: Googlebot\nAllow: /\nDisallow: /cart\n',
   'access.log': [
     ['66.249.66.1', '/', GOOGLEBOT],
-    ['66.249.66.1', '/robots.txt', GOOGLEBOT],
     ['203.0.113.9', '/cart?add=7', GOOGLEBOT],
     ['20.171.207.5', '/robots.txt', 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)'],
     ['198.51.100.23', '/search?q=rake', 'python-requests/2.32.3'],
-    ['198.51.100.23', '/search?q=hose', 'python-requests/2.32.3'],
     ['192.0.2.7', '/cart', 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'],
   ]
     .map(([ip, url, agent]) => `${ip} - - [27/Nov/2026:10:00:00 +0000] "GET ${url} HTTP/1.1" 200 512 "-" "${agent}"\n`)
@@ -87,6 +85,19 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   lint: ['lint draft.txt'],
   audit: ['audit ai.txt --purpose ai-training'],
   diff: ['diff robots.txt draft.txt --urls urls.txt --crawler ExampleBot'],
+}
+
+/** How many lines of a long output the page shows. */
+const SHOWN_LINES: Readonly<Record<string, number>> = { usage: 14, audit: 17, doctor: 5, check: 11 }
+
+/** The guides that explain a command. The page then has only the first paragraph of its description. */
+const GUIDES: Readonly<Record<string, string>> = {
+  usage: 'usage.md',
+  lint: 'lint.md',
+  mcp: 'mcp.md',
+  serve: 'serve.md',
+  identity: 'identity.md',
+  keys: 'identity.md#keys',
 }
 
 /** The robots.txt of the runs of `usage`. */
@@ -190,7 +201,10 @@ async function transcript(line: string, sites: ReadonlyMap<string, string>): Pro
     withoutFolder(stdout + stderr, path),
   )
   const lasting = shown.replace(/(?<=, until )\d{4}-\S+Z/g, '2026-11-25T14:00:00Z')
-  return `\`\`\`text\n$ politely ${line}\n${lasting.trimEnd()}\n\`\`\``
+  const lines = lasting.trimEnd().split('\n')
+  const most = SHOWN_LINES[words[0] as string] ?? Number.POSITIVE_INFINITY
+  const part = lines.length > most ? [...lines.slice(0, most), '…'] : lines
+  return `\`\`\`text\n$ politely ${line}\n${part.join('\n')}\n\`\`\``
 }
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
@@ -226,10 +240,19 @@ const isShared = (flag: Flag) =>
   shared.includes(flag) || (flag.name === 'user-agent' && flag.text.startsWith('the User-Agent for the request'))
 /** The page has the formats of all commands once. */
 const isFormat = ({ name }: Flag) => name === 'format' || name === 'json'
+const ndjsonCommands = commands
+  .filter(({ flags }) => flags.some(({ shortFor }) => shortFor?.[1] === 'ndjson'))
+  .map(({ name }) => name)
 const FORMAT_ROWS = [
   '| `--format NAME` | How to print the result. [Output formats](reference/output-formats.md) lists the formats of each command. Default: text; match writes ndjson into a file or pipe. |',
-  '| `--json` | The same as --format json, or --format ndjson if the command prints one line for each URL. |',
+  `| \`--json\` | The same as --format json, or --format ndjson for ${ndjsonCommands.join(', ')}. |`,
 ]
+
+function descriptionOf(name: string, description: string): string {
+  const guide = GUIDES[name]
+  if (guide === undefined) return description
+  return `${description.split('\n\n')[0]?.replace(/ docs\/\S+\.md [^.]*\./, '')} [Guide](${guide}).`
+}
 
 /** Two examples of a command, for a section without a run. */
 const examplesOf = (examples: (typeof commands)[number]['examples']) =>
@@ -261,12 +284,12 @@ test('docs/cli.md', { tags: 'page' }, async () => {
       [
         `## ${name}`,
         `\`politely ${name} ${usage}\``,
-        description,
+        descriptionOf(name, description),
         ...runs,
         ...(own.length === 0 ? [] : [tableOf(own)]),
         ...(others.length === 0 ? [] : [also]),
         ...(runs.length > 0 ? [] : [examplesOf(examples)]),
-        `Exit code 0: ${exits.success}.${exits.fails === undefined ? '' : ` Exit code 1: ${exits.fails}.`}`,
+        ...(exits.fails === undefined ? [] : [`Exit code 1: ${exits.fails}.`]),
         ...(name === 'match' ? [await logSection(sites)] : []),
       ].join('\n\n'),
     )

@@ -25,7 +25,7 @@ export interface PolitelyServerOptions {
   readonly hostNames?: readonly string[] | undefined
   /** Whether `POST /v1/fetch` exists. Default false. */
   readonly fetch?: boolean | undefined
-  /** The longest pause that a client may report in the name of a site. Milliseconds; default one hour. */
+  /** The longest pause that a client may report for a site. Milliseconds; default one hour. */
   readonly maxPauseMs?: number | undefined
   /**
    * How long after its grant a permit counts at most, however often it is renewed. Milliseconds;
@@ -33,8 +33,7 @@ export interface PolitelyServerOptions {
    */
   readonly maxLeaseMs?: number | undefined
   /**
-   * What the log calls the pacer when it fails, such as `Redis at 10.0.0.5:6379`. Default: the name
-   * of its class.
+   * The pacer's name in the log, such as `Redis at 10.0.0.5:6379`. Default: the name of its class.
    */
   readonly pacerName?: string | undefined
   /** Where the server writes about faults, such as `console`. Default: nothing is written. */

@@ -127,8 +127,8 @@ function optionsPage(): string {
 
 ${text}
 
-| option | type or unit | default | what it does |
-|---|---|---|---|
+| option | type; default | what it does |
+|---|---|---|
 ${options.flatMap(rowsOf).map(lineOf).join('')}`,
   )
   return `# All options
@@ -141,7 +141,7 @@ ${tables.join('\n')}`
 }
 
 function lineOf({ name, type, defaultText = 'none', meaning, options, at }: Row): string {
-  const cells = [`[\`${options.prefix ?? ''}${name}\`](${at})`, type, defaultText, meaning]
+  const cells = [`[\`${options.prefix ?? ''}${name}\`](${at})`, `${type}; ${defaultText}`, meaning]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
 }
 

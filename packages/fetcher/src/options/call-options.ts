@@ -49,10 +49,7 @@ export type CheckNowOptions = Pick<LookupOptions, 'redirectedFrom'>
 
 /** Options of `RobotsClient.prefetch`. */
 export interface ManyOptions extends LookupOptions {
-  /**
-   * The maximum number of checks that are under way, or done and not yet taken by the caller.
-   * Default 64.
-   */
+  /** The maximum number of checks that are under way, or not yet taken. Default 64. */
   readonly concurrency?: number | undefined
 }
 

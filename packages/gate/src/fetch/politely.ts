@@ -61,12 +61,12 @@ export interface RefusalOptions {
 /** The options of `politely` for time limits. */
 export interface TimeoutOptions {
   /**
-   * The time limit of one request, from its sending to the end of its response body. The wait in the
-   * queue does not count. A signature (option `sign`) has as much time once more before that. Each
-   * redirect hop has the whole time. When the time is over, the request is aborted: the call, or
-   * the reading of the body, rejects with a `DOMException` named `TimeoutError`. Without a
-   * response, it is a failure for `backoff`. The given fetch must obey the option `signal`.
-   * Milliseconds; default none. Requests for robots.txt have `timeoutMs` instead.
+   * The time limit of one request, to the end of its response body. The wait in the queue does not
+   * count. A signature (option `sign`) has as much time once more before that. Each redirect hop
+   * has the whole time. When the time is over, the request is aborted: the call, or the reading of
+   * the body, rejects with a `DOMException` named `TimeoutError`. Without a response, it is a
+   * failure for `backoff`. The given fetch must obey the option `signal`. Milliseconds; default
+   * none. Requests for robots.txt have `timeoutMs` instead.
    */
   readonly requestTimeoutMs?: number | undefined
   /**
@@ -87,9 +87,9 @@ export interface TimeoutOptions {
 /** The option of `politely` for requests that fail. */
 export interface RepeatOptions {
   /**
-   * Sends a request again after a failure that may pass, each time through the gate: never before
-   * the time that the site asks for, and on the `budget`. Only requests that may be sent twice: GET,
-   * HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), without a stream as the body. The call
+   * Sends a request again after a failure that may pass: through the gate, never before the time
+   * that the site asks for, and on the `budget`. Only requests that may be sent twice: GET, HEAD,
+   * OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), without a stream as the body. The call
    * resolves or rejects as the last attempt did. The pauses between attempts are from one to two
    * seconds, then twice as long each time, at most a minute. Default: nothing is sent again.
    */

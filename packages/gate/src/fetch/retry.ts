@@ -11,11 +11,11 @@ import { isRefusal } from './refused-response.ts'
 
 /** How `politely` repeats requests. */
 export interface RetryOptions {
-  /** How often a request is sent at most, the first time included. From 2 to 100. */
+  /** How often a request is sent at most. The first time counts. From 2 to 100. */
   readonly attempts: number
   /**
-   * The outcomes after which it is sent again, as `outcomeOf` names them. Default `connection`,
-   * `server-error` and `rate-limited`.
+   * The outcomes after which it is sent again (`outcomeOf`). Default `connection`, `server-error`
+   * and `rate-limited`.
    */
   readonly outcomes?: readonly PageOutcomeKind[] | undefined
   /**

@@ -30,10 +30,9 @@ export interface PoliteGateOptions extends PacingOptions {
 /** Where the URL of a request comes from. */
 export interface SourceOptions {
   /**
-   * The URLs that led to this one, in order, as for `check` of a `RobotsClient`: of the page whose
-   * link it is, of the sitemap that lists it, or of redirects. The page alone is enough. A URL that
-   * a public host gave must lead to a public address. Default: the redirects that requests through
-   * this gate have shown.
+   * The URLs that led to this one, in order: of the page whose link it is, of the sitemap that
+   * lists it, or of redirects. The page alone is enough. A URL that a public host gave must lead to
+   * a public address. Default: the redirects that requests through this gate have shown.
    */
   readonly redirectedFrom?: readonly string[] | undefined
 }

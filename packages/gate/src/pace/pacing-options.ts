@@ -74,12 +74,12 @@ export interface PacingOptions {
    */
   readonly maxConcurrent?: number | undefined
   /**
-   * After this time a request that is under way is slow. If another request then waits for
-   * `maxConcurrent`, a slow request no longer counts towards it. So sites whose responses never end
-   * cannot occupy all of `maxConcurrent`. The same applies to the limit for all tenants of a
-   * platform. A slow request still counts towards the limits for its origin, site and address. At
-   * most four times `maxConcurrent` slow requests are exempt. Milliseconds; default 10,000. With
-   * `Infinity` no request is exempt, and `maxConcurrent` is never exceeded.
+   * After this time a request is slow. If another request then waits for `maxConcurrent`, a slow
+   * request no longer counts towards it. So sites whose responses never end cannot occupy all of
+   * `maxConcurrent`. The same applies to the limit for all tenants of a platform. A slow request
+   * still counts towards the limits for its origin, site and address. At most four times
+   * `maxConcurrent` slow requests are exempt. Milliseconds; default 10,000. With `Infinity` no
+   * request is exempt, and `maxConcurrent` is never exceeded.
    */
   readonly slowAfterMs?: number | undefined
   /**
@@ -112,9 +112,9 @@ export interface PacingOptions {
    */
   readonly backoff?: BackoffOptions | undefined
   /**
-   * When an origin gets no requests for a time, because its last ones failed. Default: after 5
-   * requests in a row without a response it rests for half a minute, then longer; see `CircuitOptions`.
-   * `false` for never.
+   * When an origin rests, because its last requests failed. Default: after 5 requests in a row
+   * without a response it rests for half a minute, then longer; see `CircuitOptions`. `false` for
+   * never.
    */
   readonly circuit?: CircuitOptions | false | undefined
   /**
@@ -188,9 +188,9 @@ export interface BackoffOptions {
    * its status. From 100 to 599; default 429, 430, 503 and 529.
    */
   readonly statuses?: readonly number[] | undefined
-  /** The first pause, if the response does not say how long to wait. Milliseconds; default 5,000. */
+  /** The first pause, if the response names none. Milliseconds; default 5,000. */
   readonly firstMs?: number | undefined
-  /** The longest pause, if the response does not say it. Milliseconds; default 300,000. */
+  /** The longest pause, if the response names none. Milliseconds; default 300,000. */
   readonly maxMs?: number | undefined
   /** Each further pause is this many times as long. From 1 to 100; default 2. */
   readonly factor?: number | undefined
@@ -217,9 +217,9 @@ export interface CircuitOptions {
   /** After how many failures in a row it opens. Default 5. */
   readonly failures?: number | undefined
   /**
-   * Which outcomes are failures, as `outcomeOf` names them. Default `['connection']`: requests
-   * without a response. A crawler that wants to stop at a site that refuses it adds `denied`,
-   * `challenge`, `payment-required`, `login`, `rate-limited` or `server-error`.
+   * Which outcomes are failures (`outcomeOf`). Default `['connection']`: requests without a
+   * response. A crawler that wants to stop at a site that refuses it adds `denied`, `challenge`,
+   * `payment-required`, `login`, `rate-limited` or `server-error`.
    */
   readonly outcomes?: readonly PageOutcomeKind[] | undefined
   /**

@@ -63,13 +63,13 @@ export interface SiteQueueOptions<T extends SiteQueueInput = string> {
    */
   readonly spill?: SiteQueueSpill<T> | undefined
   /**
-   * With `add`: how many different URLs the queue remembers, so that it yields each of them once. A
-   * further one is an error. Default 1,000,000: about 130 MB.
+   * With `add`: how many seen URLs the queue remembers. It yields each of them once. A further one
+   * is an error. Default 1,000,000: about 130 MB.
    */
   readonly maxSeen?: number | undefined
   /**
-   * With `add`: your own set of the URLs that the queue has had, instead of `maxSeen`, such as a Bloom
-   * filter or a table. `has` must answer at once. Default: a `Set` of at most `maxSeen` URLs.
+   * With `add`: your own set of seen URLs, instead of `maxSeen`. It may be a Bloom filter or a
+   * table. `has` must answer at once. Default: a `Set` of at most `maxSeen` URLs.
    */
   readonly seen?: SeenSet | undefined
   /** Aborting it ends the queue: `next` rejects with the signal's reason. */

@@ -43,7 +43,7 @@ export interface ReadSitemapsOptions {
    * date are never left out.
    */
   readonly since?: number | Date | undefined
-  /** Whether to read `/sitemap.xml` of a site whose robots.txt names no sitemap. Default false. */
+  /** Whether to read `/sitemap.xml` if robots.txt names no sitemap. Default false. */
   readonly guess?: boolean | undefined
   /** The URL of a source of bytes. */
   readonly base?: string | URL | undefined
