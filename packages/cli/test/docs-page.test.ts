@@ -22,7 +22,7 @@ import {
 import { defaultOf, flagText } from '../src/help.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
-import { originWithStatus, startCache, startSite } from './site.ts'
+import { startCache, startSite } from './site.ts'
 
 /** The files that the runs of the page use. They are shown in it. */
 const FILES: Readonly<Record<string, string>> = {
@@ -62,13 +62,6 @@ Combined Log Format has it. Behind a proxy, let the server log the client's addr
 hosts, \`--origin\` chooses one. Only the first 500 characters of a User-Agent are read.`
 const LOG_RUN = 'match --by-agent --robots rules.txt --urls access.log --ranges Googlebot=googlebot.json --format text'
 
-/** What the same exit code means there, by the names of `EXITS`. */
-const ROBOTS_MAIN: Readonly<Record<string, string>> = {
-  success: 'the URL is allowed',
-  disallowed: 'the URL is disallowed',
-  usage: 'the file cannot be read, or there are not three arguments; also for `--help`',
-}
-
 const path = writeFiles({ ...FILES, ...MORE_FILES })
 const names = new Set([...Object.keys(FILES), ...Object.keys(MORE_FILES)])
 
@@ -76,7 +69,6 @@ const names = new Set([...Object.keys(FILES), ...Object.keys(MORE_FILES)])
 const RUNS: Readonly<Record<string, readonly string[]>> = {
   check: [
     'check https://shop.example/cart --user-agent ExampleBot',
-    'check https://down.example/ --user-agent ExampleBot',
     'check https://cdn.example/news --user-agent ExampleBot --edge',
   ],
   explain: ['explain /search/help?page=2 --user-agent ExampleBot --robots site/robots.txt'],
@@ -150,7 +142,6 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
     ['https://blog.example', blog.origin],
     ['https://news.example', news.origin],
     ['https://shop.example', shop.origin],
-    ['https://down.example', await originWithStatus(503, { 'retry-after': '7200' })],
     ['https://cdn.example', cdn],
   ])
 }
@@ -159,7 +150,6 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
 const TIMED_RUNS: Readonly<Record<string, readonly string[]>> = {
   fetch: [
     'fetch https://shop.example/cart/help https://shop.example/cart/pay --user-agent ExampleBot --store robots.sqlite',
-    'fetch https://blog.example/about --user-agent ExampleBot --cache pages.sqlite',
   ],
   sitemap: ['sitemap https://shop.example/sitemap.xml --user-agent ExampleBot --min-delay 0'],
   cache: ['cache ls --store robots.sqlite', 'cache show https://blog.example/about --cache pages.sqlite'],
@@ -294,9 +284,7 @@ test('docs/cli.md', { tags: 'page' }, async () => {
       ].join('\n\n'),
     )
   }
-  const exits = Object.entries(EXITS).map(
-    ([name, { code, meaning }]) => `| ${code} | ${cell(meaning)} | ${ROBOTS_MAIN[name] ?? 'does not exist'} |`,
-  )
+  const exits = Object.values(EXITS).map(({ code, meaning }) => `| ${code} | ${cell(meaning)} |`)
   const files = Object.entries(FILES).filter(([name]) => ['robots.txt', 'robots.expect', 'ai.txt'].includes(name))
   await expectPage(
     'docs/cli.md',
@@ -320,13 +308,13 @@ ${tableOf([...[...shared, ...COMMON_FLAGS].map(rowOf), ...FORMAT_ROWS])}
 
 ## Exit codes of all commands
 
-| code | meaning | \`robots_main\` of google/robotstxt |
-|---|---|---|
+| code | meaning |
+|---|---|
 ${exits.join('\n')}
 
-Instead of \`robots_main FILE AGENT URL\`, a script can call
-\`politely explain URL --robots FILE --product-token AGENT --dialect google\`. Both gave the same exit code in 18,101 cases. They differ
-if AGENT isn't a product token, or URL is neither a URL nor a path: \`politely\` exits with 2, and \`robots_main\` with 0 or 1.
+\`robots_main\` of google/robotstxt has the same codes 0, 1 and 2, which is also its code for \`--help\`. Instead of
+\`robots_main FILE AGENT URL\`, a script can call \`politely explain URL --robots FILE --product-token AGENT --dialect google\`. If AGENT isn't
+a product token, or URL is neither a URL nor a path, \`politely\` exits with 2, and \`robots_main\` with 0 or 1.
 
 The text for people may change in any version. Parse [\`--format json\`](reference/output-formats.md) instead.
 `,

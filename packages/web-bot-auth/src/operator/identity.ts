@@ -27,10 +27,7 @@ export interface Identity {
   readonly trigger: 'crawler' | 'fetcher'
   /** The ranges that requests come from. */
   readonly ranges: readonly IpRange[]
-  /**
-   * Where they are published, as `agent` of `signer`. Default `/crawler-ranges.json` of the page's
-   * origin.
-   */
+  /** Where they are published. Default `/crawler-ranges.json` of the page's origin. */
   readonly rangesUrl: string
   /**
    * The domains of the names in PTR records, such as `crawl.example.com`. Without them, PTR records
