@@ -228,6 +228,20 @@ const shared: readonly Flag[] = [
 ]
 const isShared = (flag: Flag) =>
   shared.includes(flag) || (flag.name === 'user-agent' && flag.text.startsWith('the User-Agent for the request'))
+/** Shared options that most commands have together. The page lists such a group by its name. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  '*URLs*': URLS.map(({ name }) => name),
+  '*crawler*': ['user-agent', 'product-token'],
+  '*requests*': NETWORK.map(({ name }) => name),
+}
+function sharedNames(flags: readonly Flag[]): string {
+  const names = flags.filter(isShared).map(({ name }) => name)
+  const groups = Object.entries(GROUPS).filter(([, members]) => members.every((name) => names.includes(name)))
+  const grouped = groups.flatMap(([, members]) => members)
+  const others = names.filter((name) => !grouped.includes(name)).map((name) => `\`--${name}\``)
+  return [...groups.map(([group]) => group), ...others].join(', ')
+}
+
 /** The page has the formats of all commands once. */
 const isFormat = ({ name }: Flag) => name === 'format' || name === 'json'
 const ndjsonCommands = commands
@@ -265,8 +279,8 @@ test('docs/cli.md', { tags: 'page' }, async () => {
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
     const own = flags.filter((flag) => !isShared(flag) && !isFormat(flag)).map(rowOf)
-    const others = flags.filter(isShared).map(({ name }) => `\`--${name}\``)
-    const also = `[Shared options](#options-of-several-commands): ${others.join(', ')}.`
+    const names = sharedNames(flags)
+    const also = `[Shared options](#options-of-several-commands): ${names}.`
     const runs: string[] = []
     for (const line of RUNS[name] ?? []) runs.push(await transcript(line, sites)) // one after the other: they share stdout
     for (const line of TIMED_RUNS[name] ?? []) runs.push(await timedTranscript(line, sites))
@@ -277,7 +291,7 @@ test('docs/cli.md', { tags: 'page' }, async () => {
         descriptionOf(name, description),
         ...runs,
         ...(own.length === 0 ? [] : [tableOf(own)]),
-        ...(others.length === 0 ? [] : [also]),
+        ...(names === '' ? [] : [also]),
         ...(runs.length > 0 ? [] : [examplesOf(examples)]),
         ...(exits.fails === undefined ? [] : [`Exit code 1: ${exits.fails}.`]),
         ...(name === 'match' ? [await logSection(sites)] : []),
@@ -303,6 +317,10 @@ ${files.map(([name, text]) => `\`${name}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`
 ${sections.join('\n\n')}
 
 ## Options of several commands
+
+${Object.entries(GROUPS)
+  .map(([group, members]) => `${group}: ${members.map((name) => `\`--${name}\``).join(', ')}`)
+  .join('. ')}.
 
 ${tableOf([...[...shared, ...COMMON_FLAGS].map(rowOf), ...FORMAT_ROWS])}
 
