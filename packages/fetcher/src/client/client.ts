@@ -679,7 +679,8 @@ export class RobotsClient implements ReportingClient {
     const { reason, detail } =
       'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
     const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
-    return { entry: settle(undefined, origin, outcome, now(), policy), rules: this.#cache.noRules, freshUntil: 0 }
+    const entry = settle(undefined, origin, outcome, now(), policy)
+    return { entry, rules: this.#cache.noRules, freshUntil: 0, tdmrep: undefined }
   }
 
   async #isAllowedLater(url: string | HasHref, options: LookupOptions | undefined): Promise<boolean> {

@@ -6,8 +6,9 @@ import { headerLines, headReader, type PolicyToken, type TdmrepFile, type Usage,
 import { onAbort } from '../base/abort-listeners.ts'
 import { messageOf } from '../base/message-of.ts'
 import type { JoinOptions } from '../cache/flights.ts'
-import type { SharedLimits } from '../cache/robots-cache.ts'
-import { type CachedTdmrep, type CheckTarget, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache.ts'
+import type { CachedTdmrep } from '../cache/memory.ts'
+import type { SharedParts } from '../cache/robots-cache.ts'
+import { type CheckTarget, TdmrepLoader, tdmrepUrl } from '../cache/tdmrep-loader.ts'
 import type { Settings } from '../options/options.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
@@ -61,18 +62,12 @@ type ReadPage = Omit<OpenedPage, 'clone' | 'charset'>
 export class UsageReader {
   readonly #settings: Settings
   readonly #closing: AbortSignal
-  readonly #tdmrep: TdmrepCache
+  readonly #tdmrep: TdmrepLoader
 
-  constructor(
-    settings: Settings,
-    telemetry: Telemetry,
-    closing: AbortSignal,
-    shared: SharedLimits,
-    check: CheckTarget,
-  ) {
+  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedParts, check: CheckTarget) {
     this.#settings = settings
     this.#closing = closing
-    this.#tdmrep = new TdmrepCache(settings, telemetry, closing, shared, check)
+    this.#tdmrep = new TdmrepLoader(settings, telemetry, closing, shared, check)
   }
 
   /**
