@@ -129,19 +129,21 @@ ${text}
 
 | option | type; default | what it does |
 |---|---|---|
-${options.flatMap(rowsOf).map(lineOf).join('')}`,
+${[...new Set(options.flatMap(rowsOf).map(lineOf))].join('')}`,
   )
   return `# All options
 
-Each option, its default, and what it does. Its name leads to the page that says more. \`ms\` are milliseconds. If you misspell an option,
+Each option, its default, and what it does. Its name leads to the page that says more. \`ms\` are milliseconds. Without a default, an option is off. If you misspell an option,
 or write another crawler's name for it, such as \`downloadDelay\`, an \`OptionError\` says what to write.
 [Migrating](migrating.md) compares the settings of other crawlers with these.
 
 ${tables.join('\n')}`
 }
 
-function lineOf({ name, type, defaultText = 'none', meaning, options, at }: Row): string {
-  const cells = [`[\`${options.prefix ?? ''}${name}\`](${at})`, `${type}; ${defaultText}`, meaning]
+function lineOf({ name, type, defaultText, meaning, options, at }: Row): string {
+  const value = defaultText === undefined ? type : `${type}; ${defaultText}`
+
+  const cells = [`[\`${options.prefix ?? ''}${name}\`](${at})`, value, meaning]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
 }
 
