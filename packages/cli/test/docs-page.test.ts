@@ -82,7 +82,10 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
 /** How many lines of a long output the page shows. */
 const SHOWN_LINES: Readonly<Record<string, number>> = { usage: 14, audit: 17, doctor: 5, check: 11 }
 
-/** The guides that explain a command. The page then has only the first paragraph of its description. */
+/** How many paragraphs of a command's description the page has. `--help` prints all of them. */
+const PARAGRAPHS: Readonly<Record<string, number>> = { test: 5, match: 2, fetch: 3, cache: 5 }
+
+/** The guides that explain a command. */
 const GUIDES: Readonly<Record<string, string>> = {
   usage: 'usage.md',
   lint: 'lint.md',
@@ -254,8 +257,11 @@ const FORMAT_ROWS = [
 
 function descriptionOf(name: string, description: string): string {
   const guide = GUIDES[name]
-  if (guide === undefined) return description
-  return `${description.split('\n\n')[0]?.replace(/ docs\/\S+\.md [^.]*\./, '')} [Guide](${guide}).`
+  const text = description
+    .split('\n\n')
+    .slice(0, PARAGRAPHS[name] ?? 1)
+    .join('\n\n')
+  return guide === undefined ? text : `${text.replace(/ docs\/\S+\.md [^.]*\./, '')} [Guide](${guide}).`
 }
 
 /** Two examples of a command, for a section without a run. */
@@ -309,7 +315,7 @@ change do, does the file still say what it should? Install it with \`npm install
 
 ${commands.map(({ name, summary }) => `- [\`politely ${name}\`](#${name}): ${summary}`).join('\n')}
 
-\`politely COMMAND --help\` has more examples. The runs below use these files. In
+\`politely COMMAND --help\` says more, with examples. The runs below use these files. In
 \`draft.txt\`, the first rule of \`robots.txt\` is \`Disallow: /\`, and \`Allow: cart/help\` lacks its slash.
 
 ${files.map(([name, text]) => `\`${name}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``).join('\n\n')}

@@ -127,13 +127,13 @@ function optionsPage(): string {
 
 ${text}
 
-| option | type; default | what it does |
+| option | type; default | meaning |
 |---|---|---|
 ${[...new Set(options.flatMap(rowsOf).map(lineOf))].join('')}`,
   )
   return `# All options
 
-Each option, its default, and what it does. Its name leads to the page that says more. \`ms\` are milliseconds. Without a default, an option is off. If you misspell an option,
+Each option, its default, and what it does. Its name leads to the page that says more. \`ms\` are milliseconds. A row without a default has none. If you misspell an option,
 or write another crawler's name for it, such as \`downloadDelay\`, an \`OptionError\` says what to write.
 [Migrating](migrating.md) compares the settings of other crawlers with these.
 
