@@ -95,6 +95,9 @@ const GUIDES: Readonly<Record<string, string>> = {
   keys: 'identity.md#keys',
 }
 
+/** The commands whose guide lists all of their options. */
+const TOLD_IN_GUIDE: readonly string[] = ['mcp']
+
 /** The robots.txt of the runs of `usage`. */
 const NEWS = `User-agent: *
 Content-Signal: search=yes, ai-train=no
@@ -284,8 +287,9 @@ test('docs/cli.md', { tags: 'page' }, async () => {
   const sites = await startAll()
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
-    const own = flags.filter((flag) => !isShared(flag) && !isFormat(flag)).map(rowOf)
-    const names = sharedNames(flags)
+    const told = TOLD_IN_GUIDE.includes(name) ? [] : flags
+    const own = told.filter((flag) => !isShared(flag) && !isFormat(flag)).map(rowOf)
+    const names = sharedNames(told)
     const also = `[Shared options](#options-of-several-commands): ${names}.`
     const runs: string[] = []
     for (const line of RUNS[name] ?? []) runs.push(await transcript(line, sites)) // one after the other: they share stdout
@@ -298,7 +302,7 @@ test('docs/cli.md', { tags: 'page' }, async () => {
         ...runs,
         ...(own.length === 0 ? [] : [tableOf(own)]),
         ...(names === '' ? [] : [also]),
-        ...(runs.length > 0 ? [] : [examplesOf(examples)]),
+        ...(runs.length > 0 || name in GUIDES ? [] : [examplesOf(examples)]),
         ...(exits.fails === undefined ? [] : [`Exit code 1: ${exits.fails}.`]),
         ...(name === 'match' ? [await logSection(sites)] : []),
       ].join('\n\n'),

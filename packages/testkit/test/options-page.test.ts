@@ -141,10 +141,11 @@ ${tables.join('\n')}`
 }
 
 function lineOf({ name, type, defaultText, meaning, options, at }: Row): string {
-  const value = defaultText === undefined ? type : `${type}; ${defaultText}`
+  const isPlain = /^(?:number|boolean)$/.test(type) && /^(?:[\d.,]+|`(?:true|false)`)/.test(defaultText ?? '')
+  const value = isPlain ? defaultText : [type, defaultText].filter(Boolean).join('; ')
 
   const cells = [`[\`${options.prefix ?? ''}${name}\`](${at})`, value, meaning]
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
+  return `| ${cells.map((cell = '') => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
 }
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -888,12 +888,16 @@ test('every code of a fault is made by a test', () => {
   expect(others).toEqual(['page-unreachable', 'ranges-unreachable', 'card-unreachable'])
 })
 
+const meaningInTable = ([code, meaning]: readonly [string, string]) =>
+  code.endsWith('-ok') ? 'This part is right.' : meaning
+
 test('docs/identity.md lists the codes', { tags: 'page' }, () =>
   expectTables('docs/identity.md', {
     head: ['code', 'meaning'],
-    rows: Object.entries(Object.groupBy(Object.entries(findingCodes), ([, meaning]) => meaning)).map(
-      ([meaning, codes = []]) => [codes.map(([code]) => `\`${code}\``).join(', '), meaning],
-    ),
+    rows: Object.entries(Object.groupBy(Object.entries(findingCodes), meaningInTable)).map(([meaning, codes = []]) => [
+      codes.map(([code]) => `\`${code}\``).join(', '),
+      meaning,
+    ]),
   }),
 )
 
