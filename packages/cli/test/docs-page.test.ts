@@ -80,7 +80,17 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** How many lines of a long output the page shows. */
-const SHOWN_LINES: Readonly<Record<string, number>> = { usage: 14, audit: 17, doctor: 5, check: 11 }
+const SHOWN_LINES: Readonly<Record<string, number>> = { usage: 12, audit: 14, doctor: 4 }
+
+/** The index of the page. */
+const TASKS: Readonly<Record<string, readonly string[]>> = {
+  'may a crawler fetch a URL, and use it': ['check', 'explain', 'usage'],
+  'your robots.txt': ['test', 'lint', 'diff', 'audit', 'match'],
+  'fetch politely': ['fetch', 'sitemap', 'crawl', 'cache', 'doctor'],
+  servers: ['serve', 'mcp'],
+  'who your crawler is': ['identity', 'keys'],
+  'your shell': ['completion'],
+}
 
 /** How many paragraphs of a command's description the page has. `--help` prints all of them. */
 const PARAGRAPHS: Readonly<Record<string, number>> = { test: 5, match: 2, fetch: 3, cache: 5 }
@@ -284,6 +294,7 @@ async function logSection(sites: ReadonlyMap<string, string>): Promise<string> {
 }
 
 test('docs/cli.md', { tags: 'page' }, async () => {
+  expect(Object.values(TASKS).flat().toSorted()).toEqual(commands.map(({ name }) => name).toSorted())
   const sites = await startAll()
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
@@ -314,13 +325,14 @@ test('docs/cli.md', { tags: 'page' }, async () => {
     'docs/cli.md',
     `# The command
 
-\`politely\` answers questions about robots.txt in a terminal and in CI: may this crawler fetch this URL, which line decides, what does a
-change do, does the file still say what it should? Install it with \`npm install --global politely\`, or write \`npx politely\`.
+\`politely\` answers questions about robots.txt in a terminal and in CI. Install it with \`npm install --global politely\`, or write
+\`npx politely\`.
 
-${commands.map(({ name, summary }) => `- [\`politely ${name}\`](#${name}): ${summary}`).join('\n')}
+${Object.entries(TASKS)
+  .map(([task, names]) => `- ${task}: ${names.map((name) => `[\`${name}\`](#${name})`).join(', ')}`)
+  .join('\n')}
 
-\`politely COMMAND --help\` says more, with examples. The runs below use these files. In
-\`draft.txt\`, the first rule of \`robots.txt\` is \`Disallow: /\`, and \`Allow: cart/help\` lacks its slash.
+\`politely COMMAND --help\` says more, with examples. The runs below use these files. In \`draft.txt\`, the first rule of \`robots.txt\` is \`Disallow: /\`, and \`Allow: cart/help\` lacks its slash.
 
 ${files.map(([name, text]) => `\`${name}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``).join('\n\n')}
 
