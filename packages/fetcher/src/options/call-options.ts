@@ -35,8 +35,8 @@ export interface UsageOptions extends LookupOptions {
    */
   readonly tdmrep?: 'fetch' | 'ignore' | undefined
   /**
-   * Names of groups in robots.txt that stand for a use, and not for a crawler: the option of the same
-   * name of `usageOf` in `@politely/core/usage`. Experimental. Default: none.
+   * Names in robots.txt that stand for a use, and not for a crawler: the option of the same name of
+   * `usageOf` in `@politely/core/usage`. Experimental. Default: none.
    */
   readonly policyTokens?: readonly PolicyToken[] | undefined
 }

@@ -75,10 +75,7 @@ export interface RobotsClientOptions {
    * recently used origins, but always keeps one.
    */
   readonly maxCacheBytes?: number | undefined
-  /**
-   * Keeps entries outside this client, for other processes or after a restart. The caller closes
-   * it.
-   */
+  /** Keeps entries for other processes, or after a restart. The caller closes it. */
   readonly store?: Store | undefined
   /**
    * How long before its end an entry is refreshed in the background, in milliseconds. The check
@@ -151,10 +148,9 @@ export interface RobotsClientOptions {
    */
   readonly robotsVia?: 'auto' | 'own' | 'pages' | undefined
   /**
-   * What a cache on the way, such as a content delivery network, may send: its own copy of
-   * robots.txt (`allow`, the default), or only a copy that the site has confirmed for this request
-   * (`revalidate`: the request has `Cache-Control: no-cache`, RFC 9111 §5.2.1.4). A cache may
-   * ignore this.
+   * What a cache on the way, such as a CDN, may send: its own copy of robots.txt (`allow`, the
+   * default), or only a copy that the site has confirmed for this request (`revalidate`: the
+   * request has `Cache-Control: no-cache`, RFC 9111 §5.2.1.4). A cache may ignore this.
    */
   readonly httpCaches?: 'allow' | 'revalidate' | undefined
   /**

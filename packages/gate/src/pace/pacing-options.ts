@@ -20,11 +20,11 @@ export interface PacingOptions {
    */
   readonly maxDelayMs?: number | undefined
   /**
-   * Makes the delay after a request at least this many times what the request took. A slow site
-   * gets longer pauses (Heritrix's delay-factor, Mercator's rule). The delay is at most
-   * `maxDelayMs`, or 30 seconds if that is not set. How long a request takes is measured from its
-   * start until `release`. From 0 to 100. Default 0: off. With `pauseFrom: 'start'` only factors
-   * above 1 have an effect.
+   * Makes the delay after a request at least this many times its duration. A slow site gets longer
+   * pauses (Heritrix's delay-factor, Mercator's rule). The delay is at most `maxDelayMs`, or 30
+   * seconds if that is not set. How long a request takes is measured from its start until
+   * `release`. From 0 to 100. Default 0: off. With `pauseFrom: 'start'` only factors above 1 have
+   * an effect.
    */
   readonly delayFactor?: number | undefined
   /**
@@ -41,13 +41,13 @@ export interface PacingOptions {
    */
   readonly pauseFrom?: 'start' | 'end' | undefined
   /**
-   * The shortest delay between two requests to all hosts of one registrable domain. Milliseconds;
-   * default 0: none.
+   * The shortest delay between two requests to one registrable domain. Milliseconds; default 0:
+   * none.
    */
   readonly minDelayPerDomainMs?: number | undefined
   /**
-   * The shortest delay between two requests to all hosts with one IP address. Milliseconds; default
-   * 0: none. If a host has several addresses, the first in alphabetical order counts.
+   * The shortest delay between two requests to one IP address. Milliseconds; default 0: none. If a
+   * host has several addresses, the first in alphabetical order counts.
    */
   readonly minDelayPerAddressMs?: number | undefined
   /**
@@ -57,16 +57,14 @@ export interface PacingOptions {
    */
   readonly maxConcurrentPerKey?: number | undefined
   /**
-   * How many requests to all hosts of one site may be under way at once. A site is a registrable
-   * domain (`example.co.uk`), or a tenant of a platform (`a.github.io`). This limit keeps a site
-   * with many hosts and slow pages from occupying all of `maxConcurrent`. All tenants of a platform
-   * together may have four times as many requests under way, but at most half of `maxConcurrent`.
-   * Default 8, or `maxConcurrentPerKey` if that is larger.
+   * How many requests to one site may be under way at once. A site is a registrable domain
+   * (`example.co.uk`), or a tenant of a platform (`a.github.io`). This limit keeps a site with many
+   * hosts and slow pages from occupying all of `maxConcurrent`. All tenants of a platform together
+   * may have four times as many requests under way, but at most half of `maxConcurrent`. Default 8,
+   * or `maxConcurrentPerKey` if that is larger.
    */
   readonly maxConcurrentPerDomain?: number | undefined
-  /**
-   * How many requests to all hosts with one IP address may be under way at once. Default: no limit.
-   */
+  /** How many requests to one IP address may be under way at once. Default: no limit. */
   readonly maxConcurrentPerAddress?: number | undefined
   /**
    * How many requests may be under way at once in all. Exempt slow ones don't count
@@ -91,7 +89,7 @@ export interface PacingOptions {
    */
   readonly maxWaitMs?: number | undefined
   /**
-   * How many requests of one pace key may wait at once. A further one is rejected at once with a
+   * How many requests of one pace key may wait. A further one is rejected at once with a
    * `QueueFullError`. Default: no limit.
    */
   readonly maxQueuedPerKey?: number | undefined
@@ -199,7 +197,7 @@ export interface BackoffOptions {
    * default 0: none.
    */
   readonly jitter?: number | undefined
-  /** Whether a request without a response, such as a timeout, asks for a pause. Default `false`. */
+  /** Whether a failure without a response, such as a timeout, asks for a pause. Default `false`. */
   readonly failures?: boolean | undefined
 }
 
@@ -227,9 +225,12 @@ export interface CircuitOptions {
    * default 30,000: half a minute.
    */
   readonly coolMs?: number | undefined
-  /** The longest cooling period, if the site doesn't ask for more. Milliseconds; default 3,600,000: an hour. */
+  /**
+   * The longest cooling period, unless the site asks for more. Milliseconds; default 3,600,000: an
+   * hour.
+   */
   readonly maxMs?: number | undefined
-  /** Each further cooling period is this many times as long. From 1 to 100; default 2. */
+  /** Each further period is this many times as long. From 1 to 100; default 2. */
   readonly factor?: number | undefined
   /**
    * What happens to requests while the circuit is open. `fail`: those of the first cooling period

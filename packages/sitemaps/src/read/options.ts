@@ -38,9 +38,9 @@ export interface ReadSitemapsOptions {
   /** The limits of the reading, each with a default. */
   readonly limits?: SitemapLimits | undefined
   /**
-   * Leaves out entries, and files of an index, whose date is before this time. Milliseconds since
-   * 1970, or a Date. Dates count only if the dates of their file can be trusted; entries without a
-   * date are never left out.
+   * Leaves out entries and files with an older date. Milliseconds since 1970, or a Date. Dates
+   * count only if the dates of their file can be trusted; entries without a date are never left
+   * out.
    */
   readonly since?: number | Date | undefined
   /** Whether to read `/sitemap.xml` if robots.txt names no sitemap. Default false. */
