@@ -27,7 +27,10 @@ export interface PoliteGateOptions extends PacingOptions {
   readonly logger?: Logger | undefined
 }
 
-/** Where the URL of a request comes from. */
+/**
+ * Where the URL of a request comes from.
+ * @inline
+ */
 export interface SourceOptions {
   /**
    * The URLs that led to this one, in order: of the page whose link it is, of the sitemap that
@@ -37,7 +40,7 @@ export interface SourceOptions {
   readonly redirectedFrom?: readonly string[] | undefined
 }
 
-/** Options of `when` of a `PoliteGate`. */
+/** Options of `check` and `when` of a `PoliteGate`. */
 export interface WhenOptions extends SourceOptions {
   /** Aborting it rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | null | undefined
@@ -57,6 +60,3 @@ export interface EnterOptions extends SourceOptions {
    */
   readonly maxWaitMs?: number | undefined
 }
-
-/** Options of `check` of a `PoliteGate`. */
-export type GateCheckOptions = WhenOptions

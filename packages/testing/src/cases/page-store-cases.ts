@@ -1,7 +1,7 @@
 // The contract of a store of pages, as test cases. They need no test runner: a case throws if the
 // store breaks the contract.
 import assert from 'node:assert/strict'
-import type { Awaitable, PageRecord, PageStore, StoredPage, VisitLog } from '@politely/cache'
+import type { PageRecord, PageStore, StoredPage, VisitLog } from '@politely/cache'
 import { ascending, assertWithin, casesOf, each, randomNumbers } from './store-case.ts'
 
 /**
@@ -13,7 +13,7 @@ export type PageStoreAbility = 'bounded' | 'shared' | 'lasting'
 /** An empty storage for one case. */
 export interface PageStoreKit {
   /** Opens a handle on the storage. A case of a store that is not `shared` has one open at a time. */
-  open(): Awaitable<PageStore>
+  open(): PageStore | PromiseLike<PageStore>
   /** The size limit of the storage. Bytes. Cases that need `bounded` require it. */
   readonly maxBytes?: number | undefined
   /** Returns the current size in bytes, if it can be measured from outside. */
