@@ -55,11 +55,11 @@ const MORE_FILES: Readonly<Record<string, string>> = {
 /** What the section about access logs says before its run. */
 const LOG_TEXT = `Count your access log by crawler. Browsers are left out, and so is a crawler that claims to be one. The rules are those of the file that
 you give, so requests from before a change may look wrong. A name is only a claim: give the ranges that the operator publishes, and requests
-from other addresses get their own row. Memory doesn't grow with the log.
+from other addresses get their own row.
 
 Logs of Apache, nginx, IIS, Caddy and Traefik work, and JSON with one object on each line. They need the User-Agent: in Apache and nginx, the
 Combined Log Format has it. Behind a proxy, let the server log the client's address, or \`--ranges\` sees the proxy's. If a log names several
-hosts, \`--origin\` chooses one. Only the first 500 characters of a User-Agent are read.`
+hosts, \`--origin\` chooses one.`
 const LOG_RUN = 'match --by-agent --robots rules.txt --urls access.log --ranges Googlebot=googlebot.json --format text'
 
 const path = writeFiles({ ...FILES, ...MORE_FILES })
