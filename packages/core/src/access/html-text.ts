@@ -9,6 +9,8 @@ const COMMENT = /<!--(?:-?>|.*?(?:--!?>|$))|<(script|style|title|textarea)(?=[\s
 /** Elements that do not show what they contain. */
 const HIDDEN = /<(script|style|template|svg)(?=[\s/>]).*?(?:<\/\1[^<>]*>?|$)/gis
 const TAG = /<[^<>]*>/g
+const TITLE = /<title(?=[\s>])[^<>]*>(.*?)(?:<\/title|$)/is
+const HEADING = /<(title|h[1-6])(?=[\s>])[^<>]*>(.*?)(?:<\/\1|$)/gis
 
 /** Returns a page without its comments, scripts, styles, templates and drawings. */
 export function shownHtml(html: string): string {
@@ -25,10 +27,14 @@ export function withoutTags(html: string): string {
   return html.replace(TAG, ' ')
 }
 
-/** Returns the content of each element with one of these names, which are the source of a pattern. */
-export function contentsOf(html: string, names: string): readonly string[] {
-  const elements = html.matchAll(new RegExp(`<(${names})(?=[\\s>])[^<>]*>(.*?)(?:</\\1|$)`, 'gis'))
-  return Array.from(elements, ([, , content = '']) => content)
+/** Returns the content of the title, and of each heading. */
+export function headingsOf(html: string): readonly string[] {
+  return Array.from(html.matchAll(HEADING), ([, , content = '']) => content)
+}
+
+/** Returns the content of the first title. */
+export function titleOf(html: string): string {
+  return TITLE.exec(html)?.[1] ?? ''
 }
 
 /**
