@@ -18,12 +18,6 @@ import { Refusals } from './refusals.ts'
 import { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
 import type { GuardedContexts, RequestListener } from './traffic.ts'
 
-/**
- * How to treat the requests that a page makes for its content. `check`: each is sent only if
- * robots.txt allows it, and pages cannot start downloads. `ignore`: they are sent without a check.
- */
-export type PageRequests = 'check' | 'ignore'
-
 /** Admits requests: a PoliteGate, or an object that calls one. */
 export interface Admission {
   enter(url: string, options: PageRequestOptions, targetId: string): Promise<Permit>
@@ -48,7 +42,11 @@ export interface GuardOptions {
    */
   readonly gate?: PoliteGate | undefined
   readonly contexts: GuardedContexts
-  readonly pageRequests: PageRequests
+  /**
+   * How to treat the requests that a page makes for its content. `check`: each is sent only if
+   * robots.txt allows it, and pages cannot start downloads. `ignore`: they are sent without a check.
+   */
+  readonly pageRequests: 'check' | 'ignore'
   /**
    * How a navigation fails that robots.txt refuses. `Aborted`: the page stays as it is.
    * `BlockedByClient`: the browser shows an error page, as for every blocked request.
@@ -97,7 +95,7 @@ export class Guard implements RequestListener {
   readonly refusals: Refusals = new Refusals()
   readonly #redirectChains = new RedirectChains()
   readonly #admission: Admission
-  readonly #pageRequests: PageRequests
+  readonly #pageRequests: GuardOptions['pageRequests']
   readonly #refusedPage: ErrorReason
   readonly #gate: PoliteGate | undefined
   /**

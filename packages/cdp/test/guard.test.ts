@@ -2,7 +2,7 @@
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Permit } from '@politely/gate'
 import { describe, expect, it, vi } from 'vitest'
-import { type Admission, Guard, type PageRequestOptions, type PausedRequest } from '../src/index.ts'
+import { type Admission, Guard, type PageRequestOptions, type PausedRequest } from '../src/internal.ts'
 
 const allowed = (url: string) => ({ allowed: true, url, origin: new URL(url).origin }) as ClientVerdict
 

@@ -1,7 +1,8 @@
 // Guards one browser of a crawler: each request of its pages and workers is sent when the gate
 // admits it.
 import { AsyncResource } from 'node:async_hooks'
-import { type Admission, Guard, Pages, trafficOf, type WrapNavigation } from '@politely/cdp'
+import { trafficOf } from '@politely/cdp'
+import { type Admission, Guard, Pages, type WrapNavigation } from '@politely/cdp/internal'
 import type { BrowserController } from './crawlee-internals.ts'
 import { adaptBrowser, adaptPage, type CrawlerBrowser, type CrawlerPage } from './driver.ts'
 import { outsideTimeouts } from './host-timeouts.ts'

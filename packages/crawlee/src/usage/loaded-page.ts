@@ -1,5 +1,5 @@
 // Reads what a context of Crawlee has of its page: status, headers and the head of the HTML.
-import { robotsTagsOf } from '@politely/cdp'
+import { robotsTagsOf } from '@politely/cdp/internal'
 import type { ResponseHeaders } from '@politely/core/usage'
 import { type PageHead, pageHeadOf } from '@politely/core/usage'
 import { isHtml } from '@politely/fetcher/internal'

@@ -3,7 +3,9 @@
 import { onAbort } from '@politely/fetcher/internal'
 import type { FileWatch, Stop } from './file-watch.ts'
 
-/** Bytes that a caller can pass, or the body of a response. */
+/**
+ * Bytes that a caller can pass, or the body of a response.
+ */
 export type ByteSource = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
 
 /** Larger chunks are split, so that what one chunk yields is bounded. */
