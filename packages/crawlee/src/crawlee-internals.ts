@@ -20,6 +20,7 @@ import type { CrawlerPage, LaunchedBrowser } from './driver.ts'
  * receive, so other crawlers are not assignable to it. This type contains no types of Crawlee. So
  * TypeScript accepts a crawler of a second copy of Crawlee, and `withRobots` throws an error that
  * says what to do.
+ * @inline
  */
 export interface AnyCrawler {
   readonly stats: object

@@ -44,8 +44,6 @@ const NOT_LISTED = [
   'CheckNowOptions', // one of LookupOptions
   'GateOrOptions',
   'GuardedConnectorOptions', // the options of undici's connector
-  'GuardOptions', // of the code that the browser adapters share
-  'PageRequestOptions', // the same
 ]
 
 /** The types of options that the entries of all packages export. */

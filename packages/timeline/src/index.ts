@@ -1,10 +1,5 @@
 // The public API of `@politely/timeline`.
 
-export type { WaitLevel } from '@politely/gate'
+export type * from '@politely/gate/shown-types'
 export type { TimelineMark, TimelineRow } from './row.ts'
-export {
-  CrawlTimeline,
-  type CrawlTimelineOptions,
-  type TimelineSvgOptions,
-  type TimelineTextOptions,
-} from './timeline.ts'
+export { CrawlTimeline, type CrawlTimelineOptions } from './timeline.ts'
