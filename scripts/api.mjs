@@ -105,6 +105,8 @@ async function readEntries() {
     log: (message, level) => level >= LogLevel.Warn && problems.push(`typedoc: ${message}`),
   })
 
+  app.converter.on('begin', inlineImported)
+
   const points = app.getEntryPoints() ?? []
   // The name of a module is the name of its file.
   for (const point of points)
@@ -124,6 +126,14 @@ async function readEntries() {
   const list = namesOf(project)
   if (mode === undefined) await app.generateOutputs(project)
   return list
+}
+
+/** Lets TypeDoc look for the tag `@inline` where a type is declared, even if a file imports the type. */
+function inlineImported({ constructor: { prototype } }) {
+  const { shouldInline } = prototype
+  prototype.shouldInline = function (symbol, name) {
+    return shouldInline.call(this, this.resolveAliasedSymbol(symbol), name)
+  }
 }
 
 /** Returns the list of names: a line for each name of each entry point, with its kind. */

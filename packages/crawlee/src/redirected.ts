@@ -3,7 +3,8 @@
 import type { HttpRequest, ResponseTypes, StreamingHttpResponse } from '@crawlee/basic'
 import { PolitelyError } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
-import { isRedirect, redirectionOf } from '@politely/gate'
+import { isRedirect } from '@politely/gate'
+import { redirectionOf } from '@politely/gate/internal'
 
 type SimpleHeaders = NonNullable<HttpRequest['headers']>
 

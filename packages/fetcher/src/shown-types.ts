@@ -52,14 +52,11 @@ export type {
   UsageConflict,
   UsageLicense,
 } from '@politely/core/usage'
-export type { FlightPhase } from './cache/flights.ts'
-export type { CopyInspection, Inspection } from './cache/inspection.ts'
+export type { Inspection } from './cache/inspection.ts'
 export type { ClientExplanation, ImportCounts, PrefetchCounts, RobotsClient, SitemapList } from './client/client.ts'
-export type { PageReading, PageReport } from './client/page-response.ts'
-export type { ClientUsage, TdmrepReading, TdmrepReport } from './client/usage-reader.ts'
-export type { RobotsVia } from './network/robots-way.ts'
-export type { CounterName, Counters } from './report/client-counters.ts'
-export type { CheckedUrl, ClientVerdict, UncheckedUrl } from './report/client-verdict.ts'
+export type { ClientUsage } from './client/usage-reader.ts'
+export type { Counters } from './report/client-counters.ts'
+export type { CheckedUrl, ClientVerdict } from './report/client-verdict.ts'
 export type { Gauges } from './report/gauges.ts'
 export type {
   ClientEvents,

@@ -34,16 +34,14 @@ import type {
   Admission,
   CircuitReport,
   CircuitResult,
-  FleetPacerCounters,
   LeaseTerms,
-  PaceReason,
   Pacer,
-  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
+import type { FleetPacerCounters, PaceReason, PacerOutage } from '@politely/gate/internal'
 import { FleetCircuits } from './fleet-circuits.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { LeaseRenewals } from './lease-renewals.ts'

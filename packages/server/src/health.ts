@@ -4,8 +4,8 @@
 import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 import type { Logger } from '@politely/fetcher'
 import { clientPort, messageOf } from '@politely/fetcher/internal'
-import type { PacerOutage, PoliteGate } from '@politely/gate'
-import { type CheckedPacer, durationText, gatePort } from '@politely/gate/internal'
+import type { PoliteGate } from '@politely/gate'
+import { type CheckedPacer, durationText, gatePort, type PacerOutage } from '@politely/gate/internal'
 
 /** What fails, for /readyz. */
 export interface Degraded {

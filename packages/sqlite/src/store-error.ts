@@ -12,8 +12,9 @@ import { PolitelyError } from '@politely/core/internal'
  *   choose another `path`.
  * - `FAILED`: SQLite failed, for example because the disk is full. Remedy: read `cause`, and check
  *   permissions and free disk space.
+ * @inline
  */
-export type StoreErrorCode = `ERR_POLITELY_STORE_${'BUSY' | 'FOREIGN' | 'NEWER' | 'FAILED'}`
+type StoreErrorCode = `ERR_POLITELY_STORE_${'BUSY' | 'FOREIGN' | 'NEWER' | 'FAILED'}`
 
 /**
  * A `SqliteStore` could not open, read or write its file; `code` says why.

@@ -99,7 +99,9 @@ interface Flight<T> extends FlightWork, StartedItem {
   ended: Promise<void> | undefined
 }
 
-/** `waiting` for other flights to end, at the start or after a redirect; or `under-way`. */
+/**
+ * `waiting` for other flights to end, at the start or after a redirect; or `under-way`.
+ */
 export type FlightPhase = 'waiting' | 'under-way'
 
 export class Flights<T> {

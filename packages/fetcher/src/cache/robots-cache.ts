@@ -34,8 +34,9 @@ export interface KnownOrigin {
   readonly via: Inspection['via']
 }
 
-/** The limits of all fetches of a client. */
-export interface SharedLimits {
+/** The parts that the fetches of tdmrep.json use too. */
+export interface SharedParts {
+  readonly entries: Pick<Entries, 'tdmrepOf' | 'keepTdmrep'>
   readonly flights: Flights<unknown>
   readonly redirectLimits: RedirectLimits
   readonly ownRequests: OwnRequests
@@ -72,9 +73,9 @@ export class RobotsCache {
     this.#fetcher = new RobotsFetcher(settings, this.#ownRequests)
   }
 
-  /** What the cache of tdmrep.json uses too, so that the same limits apply to both. */
-  get shared(): SharedLimits {
+  get shared(): SharedParts {
     return {
+      entries: this.#entries,
       flights: this.#flights,
       redirectLimits: this.#redirectLimits,
       ownRequests: this.#ownRequests,

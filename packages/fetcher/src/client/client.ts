@@ -37,11 +37,8 @@ import {
   assertUsageOptions,
   CHECK_NOW_OPTIONS,
   type CheckManyOptions,
-  type CheckNowOptions,
-  type CheckOptions,
   checkedManyOptions,
   type LookupOptions,
-  type ManyOptions,
   PREFETCH_OPTIONS,
   type UsageOptions,
 } from '../options/call-options.ts'
@@ -266,7 +263,7 @@ export class RobotsClient implements ReportingClient {
    * describes it.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
-  async check(url: string | HasHref, options: CheckOptions = NO_OPTIONS): Promise<ClientVerdict> {
+  async check(url: string | HasHref, options: LookupOptions = NO_OPTIONS): Promise<ClientVerdict> {
     this.#throwIfClosed()
     if (options === NO_OPTIONS && !isCheckTraced()) {
       const known = this.#verdictByText(urlText(url))
@@ -287,7 +284,7 @@ export class RobotsClient implements ReportingClient {
    * options.
    * @throws {ClientClosedError} after `close`.
    */
-  checkNow(url: string | HasHref, options?: CheckNowOptions): ClientVerdict | undefined {
+  checkNow(url: string | HasHref, options?: Pick<LookupOptions, 'redirectedFrom'>): ClientVerdict | undefined {
     this.#throwIfClosed()
     const text = urlText(url)
     if (options !== undefined) assertCallOptions(options, CHECK_NOW_OPTIONS)
@@ -323,7 +320,7 @@ export class RobotsClient implements ReportingClient {
    */
   async prefetch(
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
-    options: ManyOptions = {},
+    options: Omit<CheckManyOptions, 'order'> = {},
   ): Promise<PrefetchCounts> {
     assertLookupOptions(options, PREFETCH_OPTIONS)
     const counts = { success: 0, unavailable: 0, restricted: 0, unreachable: 0, 'invalid-url': 0 }
@@ -509,7 +506,7 @@ export class RobotsClient implements ReportingClient {
   }
 
   /** `check` with the time of `#sinceOf` instead of `maxAgeMs`. */
-  async #checkSince(url: string | HasHref, options: CheckOptions, since: number | undefined): Promise<ClientVerdict> {
+  async #checkSince(url: string | HasHref, options: LookupOptions, since: number | undefined): Promise<ClientVerdict> {
     this.#throwIfClosed()
     const text = urlText(url)
     const { signal } = options
@@ -678,7 +675,8 @@ export class RobotsClient implements ReportingClient {
     const { reason, detail } =
       'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
     const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
-    return { entry: settle(undefined, origin, outcome, now(), policy), rules: this.#cache.noRules, freshUntil: 0 }
+    const entry = settle(undefined, origin, outcome, now(), policy)
+    return { entry, rules: this.#cache.noRules, freshUntil: 0, tdmrep: undefined }
   }
 
   async #isAllowedLater(url: string | HasHref, options: LookupOptions | undefined): Promise<boolean> {
@@ -714,6 +712,6 @@ function validUrl(text: string): ParsedUrl {
   throw new OptionError('url', `${describeValue(text)}: ${explainUrlProblem(parsed, text)}`)
 }
 
-const NO_OPTIONS: CheckOptions = {}
+const NO_OPTIONS: LookupOptions = {}
 const ALLOWED: Promise<boolean> = Promise.resolve(true)
 const DISALLOWED: Promise<boolean> = Promise.resolve(false)

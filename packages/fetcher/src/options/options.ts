@@ -73,8 +73,7 @@ export interface RobotsClientOptions {
   readonly maxBodyBytes?: number | undefined
   /**
    * The approximate size of the memory cache, in bytes. Default 64 MiB. The client evicts the least
-   * recently used origins, but always keeps one. `usage` keeps tdmrep.json files in up to an eighth
-   * of this size more.
+   * recently used origins, but always keeps one.
    */
   readonly maxCacheBytes?: number | undefined
   /**

@@ -93,8 +93,11 @@ export interface Logger {
 const checkChannel = tracingChannel<unknown, CheckTrace>('politely:check')
 const fetchChannel = tracingChannel<unknown, FetchTrace>('politely:fetch')
 
-/** The client that publishes a message, a `RobotsClient`: what it reports of itself. */
-export interface ReportingClient {
+/**
+ * The client that publishes a message, a `RobotsClient`: what it reports of itself.
+ * @inline
+ */
+export type ReportingClient = {
   readonly counters: Counters
   readonly gauges: Gauges
 }

@@ -6,7 +6,6 @@ import { type Purpose, parseTdmrep, type TdmrepFile, usageOf as usageOfFiles } f
 import {
   type ClientUsage,
   loggableVerdict,
-  type PageReport,
   type RobotsClient,
   type UsageOptions,
   withoutCredentials,
@@ -97,7 +96,7 @@ async function givenTdmrep(args: Arguments): Promise<TdmrepFile | undefined> {
   return parseTdmrep(await readText(file, '--tdmrep', 'write the name of a tdmrep.json file'))
 }
 
-function reportOfGiven(page: GivenPage | undefined): PageReport {
+function reportOfGiven(page: GivenPage | undefined): ClientUsage['page'] {
   if (page === undefined) return { reading: 'not-given', why: 'neither headers nor HTML were given' }
   if (page.html === undefined) return { reading: 'headers-only', why: 'no HTML was given' }
   return { reading: 'read', why: undefined }
