@@ -16,7 +16,6 @@ export {
   type Robots,
   type Verdict,
 } from '@politely/core'
-export type { PagePrice } from '@politely/core/internal'
 export {
   BlockedAddressError,
   ClientClosedError,
