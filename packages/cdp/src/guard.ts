@@ -19,12 +19,12 @@ import { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
 import type { GuardedContexts, RequestListener } from './traffic.ts'
 
 /** Admits requests: a PoliteGate, or an object that calls one. */
-export interface Admission {
+export interface RequestAdmission {
   enter(url: string, options: PageRequestOptions, targetId: string): Promise<Permit>
   check(url: string, options: PageRequestOptions, frameId: string): Promise<ClientVerdict>
 }
 
-/** Options of `Admission`. */
+/** Options of `RequestAdmission`. */
 export interface PageRequestOptions {
   readonly signal: AbortSignal
   /**
@@ -94,7 +94,7 @@ export class Guard implements RequestListener {
   readonly documentScript: string
   readonly refusals: Refusals = new Refusals()
   readonly #redirectChains = new RedirectChains()
-  readonly #admission: Admission
+  readonly #admission: RequestAdmission
   readonly #pageRequests: GuardOptions['pageRequests']
   readonly #refusedPage: ErrorReason
   readonly #gate: PoliteGate | undefined
@@ -127,7 +127,7 @@ export class Guard implements RequestListener {
   readonly #closing = new AbortController()
   readonly #pendingDecisions = new Set<Promise<unknown>>()
 
-  constructor(admission: Admission, { contexts, pageRequests, refusedPage, gate }: GuardOptions) {
+  constructor(admission: RequestAdmission, { contexts, pageRequests, refusedPage, gate }: GuardOptions) {
     this.#gate = gate
     this.#admission = admission
     this.contexts = contexts
