@@ -55,7 +55,7 @@ const GUARD = 'fetching.md#which-addresses-the-client-connects-to'
 const RESPONSE = 'fetching.md#what-a-response-means'
 const LIMITS = 'waiting.md#limits-on-several-levels'
 const WAITS = 'waiting.md#what-a-request-waits-for'
-const PAUSES = 'pauses.md#how-a-site-asks'
+const PAUSES = 'waiting.md#how-a-site-asks'
 const CIRCUITS = 'sites-that-fail.md#the-circuit-of-an-origin'
 const OPERATOR = 'identity.md#in-a-program'
 const STREAMS = 'fetching.md#streams-of-urls'
@@ -131,8 +131,8 @@ export const optionTables: readonly OptionTable[] = [
           progressMs: 'waiting.md#logs',
           backoff: PAUSES,
           circuit: CIRCUITS,
-          rateLimitHeaders: 'pauses.md#rate-limit-headers',
-          countRobots: 'pauses.md#after-a-request-for-robotstxt',
+          rateLimitHeaders: 'pace-options.md#rate-limit-headers',
+          countRobots: 'pace-options.md#after-a-request-for-robotstxt',
           budget: 'pace-options.md#a-budget-for-each-site',
           obey: 'pace-options.md#your-own-site',
           pace: 'pace-options.md#options-for-one-site',
@@ -145,7 +145,7 @@ export const optionTables: readonly OptionTable[] = [
         from: 'gate',
         type: 'BackoffOptions',
         prefix: 'backoff.',
-        at: { failures: 'pauses.md#requests-without-a-response', '*': PAUSES },
+        at: { failures: 'pace-options.md#requests-without-a-response', '*': PAUSES },
       },
       { from: 'gate', type: 'CircuitOptions', prefix: 'circuit.', at: { '*': CIRCUITS } },
       { from: 'gate', type: 'ObeyOptions', prefix: 'obey.', at: { '*': 'pace-options.md#your-own-site' } },
@@ -159,7 +159,7 @@ export const optionTables: readonly OptionTable[] = [
         from: 'gate',
         type: 'PoliteGateOptions',
         at: {
-          robots: 'waiting.md#limits-on-several-levels',
+          robots: 'polite-fetch.md',
           now: 'testing.md#vitest',
           lookup: 'pace-options.md#which-requests-share-a-pace',
           logger: 'waiting.md#logs',
@@ -176,7 +176,7 @@ export const optionTables: readonly OptionTable[] = [
         type: 'PoliteFetchOptions',
         at: {
           onDisallowed: 'polite-fetch.md#refusals',
-          isRateLimited: 'pauses.md#rate-limit-pages',
+          isRateLimited: 'pace-options.md#rate-limit-pages',
           requestTimeoutMs: 'production.md#time-limits',
           callerTimeouts: 'waiting.md#timeouts-in-existing-code',
           retry: 'production.md#retries',
