@@ -21,6 +21,7 @@ const NAMES = 'docs/reference/public-names.md'
 /** The entry points that only the other packages of Politely import. They are no API. */
 const SHARED = [
   '@politely/core/internal',
+  '@politely/core/review',
   '@politely/core/node-version',
   '@politely/fetcher/internal',
   '@politely/fetcher/shown-types',
@@ -211,8 +212,11 @@ function checkTypes(reflection) {
 
 /** A page does not list the types of other packages that the entry point exports by `export type *`. */
 function removeShownTypes(project, module) {
-  const code = readFileSync(entries.find(({ page }) => page === module.name).source, 'utf8')
-  const isListed = (child) => !child.isReference() || new RegExp(`\\b${child.name}\\b`).test(code)
+  const { source, specifier } = entries.find(({ page }) => page === module.name)
+  const code = readFileSync(source, 'utf8')
+  const [ours] = /^@politely\/[^/]+|^politely/.exec(specifier)
+  const isOurs = (child) => !child.isReference() && project.getSymbolIdFromReflection(child)?.packageName === ours
+  const isListed = (child) => isOurs(child) || new RegExp(`\\b${child.name}\\b`).test(code)
   const shown = module.children.filter((child) => !isListed(child))
   module.groups = module.groups
     .map((group) => Object.assign(group, { children: group.children.filter(isListed) }))

@@ -1,4 +1,4 @@
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
 /**
  * What an offline cache lacks for a request.

@@ -31,7 +31,8 @@
 // Requests that follow learn the end of the flight once: when the page is stored, or when it is
 // clear that it won't be.
 import { isPolitelyError, outcomeOf } from '@politely/core'
-import { httpDate, outcomesThatMay } from '@politely/core/engine'
+import { outcomesThatMay } from '@politely/core/engine'
+import { httpDate } from '@politely/core/internal'
 import { isDecodedByFetch, makeResponse, messageOf, NULL_BODY, UNSEEN_CODING } from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
 import { type CacheReport, report } from './cache-report.ts'

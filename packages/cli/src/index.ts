@@ -11,7 +11,6 @@ export {
   outcomeOf,
   type PageOutcome,
   type PageOutcomeKind,
-  type PagePrice,
   type PageResponse,
   parseRobots,
   type Robots,

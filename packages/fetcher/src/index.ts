@@ -1,7 +1,7 @@
 // The public API of `@politely/fetcher`.
 
 export { isPolitelyError, OptionError } from '@politely/core'
-export { withoutCredentials } from '@politely/core/engine'
+export { withoutCredentials } from '@politely/core/internal'
 export {
   BlockedAddressError,
   ClientClosedError,

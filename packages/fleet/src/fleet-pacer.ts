@@ -23,13 +23,12 @@ import {
   type CircuitLimits,
   type Delay,
   delayOf,
-  MAX_RETRY_AFTER_MS,
   type PaceLimits,
   type PaceResponse,
   type PauseReason,
-  pushbackOf,
   startPace,
 } from '@politely/core/engine'
+import { MAX_RETRY_AFTER_MS, pushbackOf } from '@politely/core/internal'
 import { callable, integer, LRUCache, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
 import type {
   Admission,

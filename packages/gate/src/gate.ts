@@ -14,8 +14,8 @@
 // Most requests pass through all states within the call of `enter`. A request that has a permit
 // already is `granted` when it arrives: `#enterAgain` checks where it was redirected from.
 import { debuglog } from 'node:util'
-import { escapeControls, type HasHref, OptionError } from '@politely/core'
-import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
+import { type HasHref, OptionError } from '@politely/core'
+import { escapeControls, isOfClass, markClass, otherCopyProblem } from '@politely/core/internal'
 import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
   assertKnown,

@@ -2,7 +2,8 @@
 // is answered at once.
 import { parseArgs } from 'node:util'
 import { isPolitelyError } from '@politely/core'
-import { describeValue, withoutCredentials } from '@politely/core/engine'
+import { describeValue } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import type { BackendSettings } from './backends.ts'
 import { count, milliseconds, readFile, UsageError } from './command-line.ts'
 import type { ServeSettings } from './serve.ts'

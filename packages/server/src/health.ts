@@ -1,8 +1,7 @@
 // Whether the pacer and the store of the server work. An outage shows without traffic too: the
 // server calls each of them every few seconds. It tells of an outage once when it begins, and once when
 // it ends.
-import { escapeControls } from '@politely/core'
-import { textWithoutCredentials } from '@politely/core/engine'
+import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 import type { Logger } from '@politely/fetcher'
 import { clientPort, messageOf } from '@politely/fetcher/internal'
 import type { PoliteGate } from '@politely/gate'

@@ -1,5 +1,5 @@
 // The errors of the store, and how SQLite's errors map to them.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
 /**
  * The reason for a {@link StoreError}.

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DialectName, isPolitelyError, parseRobots } from '@politely/core'
-import { defaultAccessPolicy, describeState, entryFrom } from '@politely/core/engine'
+import { defaultAccessPolicy, describeState, entryFrom } from '@politely/core/internal'
 import type { SqliteStore } from '@politely/sqlite'
 import type { SetAside } from '@politely/sqlite/internal'
 import type { Arguments } from '../command-line.ts'

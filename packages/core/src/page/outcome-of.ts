@@ -180,7 +180,9 @@ function textOfHead(head: Text | undefined, contentType: string | undefined): st
     const utf16 = mark === '\xff\xfe' ? 'utf-16le' : mark === '\xfe\xff' ? 'utf-16be' : undefined
     return decode(
       bytes,
-      utf16 ?? charsetIn(contentType) ?? charsetIn(META.exec(latin1Of(bytes.subarray(0, 1024)))?.[0]),
+      utf16 ??
+        charsetIn(contentType) ??
+        charsetIn(META.exec(latin1Of(bytes.subarray(0, 1024)))?.[0].replace(/utf-?16\w*/i, 'utf-8')),
     )
   } catch {
     return '' // an object that only claims to be an array

@@ -10,15 +10,8 @@
 // - It stays in memory, with the entry of its origin. The key of a store is an origin, and its text
 //   is that origin's robots.txt: tools and other versions of the client read it as such.
 import { describeReason } from '@politely/core'
-import {
-  type AccessPolicy,
-  type Entry,
-  type OriginAccess,
-  originAccessOf,
-  plan,
-  settle,
-  withoutCredentials,
-} from '@politely/core/engine'
+import { type AccessPolicy, type Entry, plan, settle } from '@politely/core/engine'
+import { type OriginAccess, originAccessOf, withoutCredentials } from '@politely/core/internal'
 import { parseTdmrep, tdmrepTerms } from '@politely/core/usage'
 import { failure } from '../fetch/failure.ts'
 import { FIRST_RETRY_MS, RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'

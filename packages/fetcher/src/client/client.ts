@@ -4,24 +4,23 @@ import type { EventEmitter } from 'node:events'
 import {
   type Access,
   type Explanation,
-  explainUrlProblem,
   type HasHref,
   type InvalidUrl,
   OptionError,
-  type OtherRecord,
   type ParsedUrl,
   parseRobots,
   type Robots,
 } from '@politely/core'
+import { allows, settle } from '@politely/core/engine'
 import {
-  allows,
+  explainUrlProblem,
   type Failure,
   MAX_SHORT_URL_LENGTH,
   markClass,
+  type OtherRecord,
   parseUrl,
-  settle,
   withoutCredentials,
-} from '@politely/core/engine'
+} from '@politely/core/internal'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'

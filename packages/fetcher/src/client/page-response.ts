@@ -7,7 +7,7 @@
 //    the bytes of the head, and the chunk in which it ends.
 // 3. `readHead` cancels the clone. From then on, the caller is the only reader.
 import { OptionError } from '@politely/core'
-import { isChallengeBy } from '@politely/core/engine'
+import { isChallengeBy } from '@politely/core/internal'
 import type { PageHead, ResponseHeaders } from '@politely/core/usage'
 import { describeValue } from '../base/option-checks.ts'
 

@@ -1,8 +1,15 @@
 // What `RobotsClient.usage` does after it has loaded robots.txt. A separate module, which the first
 // call of `usage` loads: it needs a parser for HTML, and most crawlers never call it.
 import { type Attempt, describeReason, type ParsedUrl, type Robots } from '@politely/core'
-import { decidingAttempt, describeCause, isChallengeBy, looksLikeMeanings, parseUrl } from '@politely/core/engine'
-import { headerLines, headReader, type PolicyToken, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
+import {
+  decidingAttempt,
+  describeCause,
+  headerLines,
+  isChallengeBy,
+  looksLikeMeanings,
+  parseUrl,
+} from '@politely/core/internal'
+import { headReader, type PolicyToken, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
 import { onAbort } from '../base/abort-listeners.ts'
 import { messageOf } from '../base/message-of.ts'
 import type { JoinOptions } from '../cache/flights.ts'

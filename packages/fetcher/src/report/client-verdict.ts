@@ -1,12 +1,7 @@
 // Builds the verdicts of a RobotsClient from an entry and its rules.
 import type { Access, CrawlerRules, DayRange, InvalidUrl, ParsedUrl, RequestRate, Rule, Verdict } from '@politely/core'
-import {
-  type AccessPolicy,
-  decide,
-  type Entry,
-  textWithoutCredentials,
-  withoutCredentials,
-} from '@politely/core/engine'
+import { type AccessPolicy, decide, type Entry } from '@politely/core/engine'
+import { textWithoutCredentials, withoutCredentials } from '@politely/core/internal'
 
 /** The verdict about one URL. JSON-safe; a discriminated union by `because`. */
 export type ClientVerdict =

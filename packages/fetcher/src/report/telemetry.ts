@@ -2,15 +2,15 @@
 // event.
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
-import { describeVerdict, escapeControls } from '@politely/core'
+import { describeVerdict } from '@politely/core'
+import type { Entry, State } from '@politely/core/engine'
 import {
   describeCause,
   describeForeign,
   describeRetryAfter,
-  type Entry,
-  type State,
+  escapeControls,
   withoutCredentials,
-} from '@politely/core/engine'
+} from '@politely/core/internal'
 import { callSafely } from '../base/call-safely.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'

@@ -1,6 +1,6 @@
 // Returns the caller's gate, or creates a gate, and its RobotsClient unless the caller has one.
 import { OptionError } from '@politely/core'
-import { isOfClass, otherCopyProblem } from '@politely/core/engine'
+import { isOfClass, otherCopyProblem } from '@politely/core/internal'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import {
   assertKnown,

@@ -11,8 +11,8 @@ import type {
   PauseReason,
   CircuitReport as ReportOfCircuit,
   CircuitResult as ResultOfCircuit,
-  Slot,
 } from '@politely/core/engine'
+import type { Slot } from '@politely/core/internal'
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or

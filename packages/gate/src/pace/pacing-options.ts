@@ -1,6 +1,6 @@
 // The caller's options for pace and concurrency.
 import type { PageOutcomeKind } from '@politely/core'
-import type { BackoffLimits } from '@politely/core/engine'
+import type { BackoffLimits } from '@politely/core/internal'
 import type { Pacer } from './pacer.ts'
 
 /** The options of a gate for pace and concurrency. All have defaults. */

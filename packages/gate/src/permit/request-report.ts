@@ -1,12 +1,6 @@
 // What the caller reports about a request, and what the pace needs of it.
-import {
-  type Headers,
-  headerOf,
-  type PaceResponse,
-  rateLimitHeaders,
-  rateLimitOf,
-  retryAfterMs,
-} from '@politely/core/engine'
+import { type Headers, type PaceResponse, rateLimitHeaders, rateLimitOf, retryAfterMs } from '@politely/core/engine'
+import { headerOf } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
 import type { Backoff } from '../pace/pacing-options.ts'

@@ -3,34 +3,13 @@
 //
 // A pacer may keep its own queue, or none. So for the second request of a queue the cases only
 // say how long it has to wait at least.
-import type { Pacer } from '@politely/gate'
-import type { CaseClock } from './case-clock.ts'
-import { runScript } from './pacer-script.ts'
+import { type PacerKit, runScript } from './pacer-script.ts'
 
 /**
  * What only some pacers can do. `pause` and `sent`: has this method. `clock`: reads the time from
  * the function that the kit's `open` gets.
  */
 export type PacerAbility = 'pause' | 'sent' | 'clock'
-
-/** The pacer under test. */
-export interface PacerKit {
-  /**
-   * Returns a pacer that has kept nothing yet. `now` is the clock of the case, in milliseconds
-   * since 1970.
-   */
-  open(now: () => number): Pacer | Promise<Pacer>
-  /**
-   * Another clock, such as the fake timers of a test runner, or one that waits. Default: a clock
-   * that starts at midnight UTC and moves only with `advance`.
-   */
-  readonly clock?: CaseClock
-  /**
-   * By how much a wait may differ from the expected one, for a pacer that has its own clock.
-   * Milliseconds. Default 0.
-   */
-  readonly toleranceMs?: number
-}
 
 /** One requirement for a pacer. */
 export interface PacerCase {

@@ -20,8 +20,26 @@
 import { AssertionError } from 'node:assert/strict'
 import type { Delay, PaceLimits, PauseReason } from '@politely/core/engine'
 import type { CircuitReport, CircuitResult, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
-import { caseClock } from './case-clock.ts'
-import type { PacerKit } from './pacer-cases.ts'
+import { type CaseClock, caseClock } from './case-clock.ts'
+
+/** The pacer under test. */
+export interface PacerKit {
+  /**
+   * Returns a pacer that has kept nothing yet. `now` is the clock of the case, in milliseconds
+   * since 1970.
+   */
+  open(now: () => number): Pacer | Promise<Pacer>
+  /**
+   * Another clock, such as the fake timers of a test runner, or one that waits. Default: a clock
+   * that starts at midnight UTC and moves only with `advance`.
+   */
+  readonly clock?: CaseClock
+  /**
+   * By how much a wait may differ from the expected one, for a pacer that has its own clock.
+   * Milliseconds. Default 0.
+   */
+  readonly toleranceMs?: number
+}
 
 const OWN_LIMITS: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
 

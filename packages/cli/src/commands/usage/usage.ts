@@ -1,6 +1,7 @@
 // `politely usage`: says what a crawler may do with pages.
-import { explainUrlProblem, type InvalidUrl, type RulesVerdict } from '@politely/core'
+import type { InvalidUrl, RulesVerdict } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
+import { explainUrlProblem } from '@politely/core/internal'
 import { type Purpose, parseTdmrep, type TdmrepFile, usageOf as usageOfFiles } from '@politely/core/usage'
 import {
   type ClientUsage,
