@@ -42,7 +42,7 @@ import {
   PREFETCH_OPTIONS,
   type UsageOptions,
 } from '../options/call-options.ts'
-import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
+import { type ClientSettings, clientSettingsOf, namesItself, type RobotsClientOptions } from '../options/options.ts'
 import type { RequestSigner } from '../options/request-signer.ts'
 import type { Counters } from '../report/client-counters.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
@@ -158,7 +158,7 @@ export let clientPort: (client: RobotsClient) => ClientPort
  * ```
  */
 export class RobotsClient implements ReportingClient {
-  readonly #settings: Settings
+  readonly #settings: ClientSettings
   readonly #telemetry: Telemetry
   readonly #cache: RobotsCache
   /** Loaded by the first call of `usage`. */
@@ -190,7 +190,7 @@ export class RobotsClient implements ReportingClient {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
-    this.#settings = settingsOf(options, this.#closing.signal)
+    this.#settings = clientSettingsOf(options, this.#closing.signal)
     this.#telemetry = new Telemetry(this, this.#settings.logger)
     this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
     this.#logProductTokens(options.productToken === undefined ? 'userAgent' : 'productToken')
