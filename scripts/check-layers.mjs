@@ -70,7 +70,7 @@ const FOLDERS = {
     page: ['url', 'http', 'access', 'pace', 'runtime'],
     small: ['parse', 'match', 'url', 'robots.ts', 'index.ts'],
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
-    review: ['lint', 'parse', 'match', 'url', 'access', 'usage'],
+    review: ['lint', 'parse', 'match', 'url', 'usage'],
     revisit: ['url', 'page', 'internal.ts'],
     usage: ['url', 'http', 'parse', 'match', 'index.ts'],
   },

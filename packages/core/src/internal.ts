@@ -3,6 +3,7 @@
 export { advance, isWorthRetrying, type RobotsRequest, startAttempt } from './access/attempt.ts'
 export { decidingAttempt, dueAt, type HeldResult, isOwnFailure, keepUntil } from './access/entry.ts'
 export { failureReasonOf, type RequestError } from './access/failure-reason.ts'
+export { charsetOfMeta, withoutComments } from './access/html-text.ts'
 export { isChallenge, isChallengeBy, looksLikeMeanings } from './access/looks-like.ts'
 export { mayBeNotFoundPage } from './access/not-found-page.ts'
 export type {

@@ -228,7 +228,7 @@ export const optionTables: readonly OptionTable[] = [
       {
         from: 'cdp',
         type: 'BrowserGuardOptions',
-        at: { pageRequests: 'playwright.md#what-is-checked-and-what-waits' },
+        at: { pageRequests: 'browsers.md#what-is-checked-and-what-waits' },
       },
     ],
   },

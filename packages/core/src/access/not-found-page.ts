@@ -6,7 +6,7 @@
 // counts, and only if it consists of known words. An unknown word could change its meaning.
 import { textOf } from '../bytes.ts'
 import type { Headers } from '../http/headers.ts'
-import { contentsOf, shownHtml, withoutTags } from './html-text.ts'
+import { headingsOf, shownHtml, withoutTags } from './html-text.ts'
 import type { AccessPolicy } from './policy.ts'
 import type { Response } from './reply.ts'
 
@@ -26,7 +26,7 @@ export function mayBeNotFoundPage(status: number, headers: Headers, { notFoundPa
  */
 export function isNotFoundPage({ status, headers, body }: Response, policy: AccessPolicy): boolean {
   if (body === undefined || !mayBeNotFoundPage(status, headers, policy)) return false
-  const headings = contentsOf(shownHtml(textOf(body.bytes)), 'title|h[1-6]')
+  const headings = headingsOf(shownHtml(textOf(body.bytes)))
   return headings.some((text) => withoutTags(text).split(SEPARATOR).some(saysNotFound))
 }
 

@@ -19,7 +19,7 @@
  * `other`: for several purposes.
  * @inline
  */
-export type CrawlerPurpose =
+type CrawlerPurpose =
   | 'search'
   | 'ai-training'
   | 'ai-search'
@@ -34,7 +34,7 @@ export type CrawlerPurpose =
   | 'other'
 
 /** What took the place of a retired crawler. @inline */
-export interface CrawlerRetirement {
+interface CrawlerRetirement {
   /** The year since which no request carries the name; undefined if it is not documented. */
   readonly since: string | undefined
   /** The tokens of the crawlers that took its place; an empty list if none did. */

@@ -1,6 +1,5 @@
-// What the command, the site and the other packages use of core. Not public: it may change in any version.
+// What the command and the site use of core. Not public: it may change in any version.
 
-export { withoutComments } from '../access/html-text.ts'
 export { nearestName } from '../edit-distance.ts'
 export { KNOWN_KEYS, type KnownKey } from '../parse/directive.ts'
 export { withCharacters } from '../usage/tags/references.ts'

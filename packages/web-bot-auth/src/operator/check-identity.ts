@@ -1,8 +1,7 @@
 // checkIdentity: looks at what an operator publishes, as a stranger does, and names each fault.
 import { isDeepStrictEqual } from 'node:util'
 import { describeVerdict } from '@politely/core'
-import { headerOf } from '@politely/core/internal'
-import { withoutComments } from '@politely/core/review'
+import { headerOf, withoutComments } from '@politely/core/internal'
 import { NetworkGuard, RobotsClient } from '@politely/fetcher'
 import { assertOptions, describeValue, withMethods } from '@politely/fetcher/internal'
 import { type Got, pageNote } from '../bounded-get.ts'

@@ -19,7 +19,7 @@ export interface IdentityFilesOptions {
 }
 
 /** A file to publish. @inline */
-export interface PublishedFile {
+interface PublishedFile {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

@@ -1,6 +1,7 @@
 // What an HTML page says, as far as `check` has to find names in it. Scripts count: a page may
 // write an address by a script.
-import { withCharacters, withoutComments } from '@politely/core/review'
+import { withoutComments } from '@politely/core/internal'
+import { withCharacters } from '@politely/core/review'
 
 /** Returns a page without its comments, and with characters instead of character references. */
 export function pageText(html: string): string {
