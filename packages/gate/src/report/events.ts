@@ -62,7 +62,7 @@ export interface WaitMessage extends RequestMessage {
  * How the wait of a request ended that starts now.
  * @inline
  */
-export type EndedWait = Pick<StartMessage, 'waitedMs' | 'waitedFor' | 'waitedLevel'>
+type EndedWait = Pick<StartMessage, 'waitedMs' | 'waitedFor' | 'waitedLevel'>
 
 /** A request starts. */
 export interface StartMessage extends RequestMessage {

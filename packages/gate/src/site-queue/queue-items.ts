@@ -12,10 +12,7 @@ export interface QueuedUrl extends SourceOptions {
   readonly priority?: number | undefined
 }
 
-/**
- * What a source of URLs yields, and what `add` takes.
- * @inline
- */
+/** What a source of URLs yields, and what `add` takes. */
 export type SiteQueueInput = string | HasHref | QueuedUrl
 
 /** A URL as the queue keeps it and spills it: the object that the source gave, with `url` as a string. */
