@@ -1,6 +1,6 @@
 // What the other packages of Politely use of core, apart from its public API. It may change in any version.
 
-export { advance, isWorthRetrying, type RobotsRequest, startAttempt } from './access/attempt.ts'
+export { type AttemptRequest, advance, isWorthRetrying, startAttempt } from './access/attempt.ts'
 export { decidingAttempt, dueAt, type HeldResult, isOwnFailure, keepUntil } from './access/entry.ts'
 export { failureReasonOf, type RequestError } from './access/failure-reason.ts'
 export { charsetOfMeta, withoutComments } from './access/html-text.ts'
@@ -41,7 +41,7 @@ export { httpDate } from './http/date.ts'
 export { type HeaderLine, headerLines } from './http/header-lines.ts'
 export { headerOf } from './http/headers.ts'
 export { MAX_RETRY_AFTER_MS } from './http/retry-after.ts'
-export { assertKnown } from './known-options.ts'
+export { assertKnownNames } from './known-options.ts'
 export { type FindingKind, findingMessages } from './lint/finding-kinds.ts'
 export type { BoundDialect } from './match/bound-rules.ts'
 export type { WonBy } from './match/explanation.ts'

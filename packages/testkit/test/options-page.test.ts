@@ -38,8 +38,6 @@ const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 const NOT_LISTED = [
   'PolitelyOptions', // joins other types
   'WhenOptions', // two of EnterOptions
-  'GuardOptions', // of the code that the browser adapters share
-  'PageRequestOptions', // the same
 ]
 
 /** The types of options that the entries of all packages export. */

@@ -2,11 +2,11 @@
 // bounds the whole attempt.
 import type { AccessPolicy, Copy, Outcome } from '@politely/core/engine'
 import {
+  type AttemptRequest,
   advance,
   type Failure,
   isWorthRetrying,
   type Reply,
-  type RobotsRequest,
   startAttempt,
   withoutCredentials,
 } from '@politely/core/internal'
@@ -134,7 +134,7 @@ class Attempt {
   }
 
   async run(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
-    let state: RobotsRequest | Outcome = startAttempt(robotsUrl, copy)
+    let state: AttemptRequest | Outcome = startAttempt(robotsUrl, copy)
     while (state.kind === 'request') {
       state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
       if (state.kind !== 'request') break
@@ -144,14 +144,14 @@ class Attempt {
     return { outcome: state, requests: this.#requests, isTemporary: this.#isTemporary }
   }
 
-  async #waitForTurn({ url, hops }: RobotsRequest): Promise<TurnFailure> {
+  async #waitForTurn({ url, hops }: AttemptRequest): Promise<TurnFailure> {
     if (this.#deadline.isOver) return undefined // no request follows
     const redirectedFrom = hops.map((hop) => hop.url)
     const turn = this.#beforeNext(url, redirectedFrom)
     return turn instanceof Promise ? this.#deadline.pauseDuring(turn) : turn
   }
 
-  async #sendWithRetries(request: RobotsRequest, robotsUrl: string): Promise<Reply> {
+  async #sendWithRetries(request: AttemptRequest, robotsUrl: string): Promise<Reply> {
     let last = await this.#send(request)
     if (!isWorthRetrying(last, this.#policy)) return last // the common case, without the cost of p-retry
     // Another site did not ask for this request, so the client does not repeat it.
@@ -189,8 +189,8 @@ class Attempt {
     }
   }
 
-  #send(request: RobotsRequest): Promise<Reply> {
-    const send = (sent: RobotsRequest) => {
+  #send(request: AttemptRequest): Promise<Reply> {
+    const send = (sent: AttemptRequest) => {
       this.#requests++
       return this.#transport.send(sent, this.#deadline, this.#chain)
     }
