@@ -44,11 +44,11 @@ import type { CacheSettings } from './options.ts'
 import type { PageRecord, PageStore, PageWriter, StoredPage } from './page-store.ts'
 import { type BodyEnd, recorded } from './recorded-body.ts'
 import {
-  conditionsOf,
   freshenedHeaders,
   hasChanged,
   invalidatedBy,
   isOfOtherPage,
+  revalidationHeaders,
   storedHeaderOf,
   storedHeaders,
   withoutBody,
@@ -202,7 +202,7 @@ export class CachedFetch {
     const found = this.#found
     this.#requestedAt = settings.now()
     this.#turn = flights.nextTurn()
-    const validators = found === undefined || !this.#mayValidate ? {} : conditionsOf(found.record.headers)
+    const validators = found === undefined || !this.#mayValidate ? {} : revalidationHeaders(found.record.headers)
     this.#isConditional = Object.keys(validators).length > 0
     let sent: FetchResponse
     try {

@@ -48,7 +48,7 @@ export function freshenedHeaders(stored: HeaderList, sent: FetchResponse): Heade
 }
 
 /** Returns the headers of a conditional request for a stored response (RFC 9111 §4.3.1). */
-export function conditionsOf(headers: HeaderList): Readonly<Record<string, string>> {
+export function revalidationHeaders(headers: HeaderList): Readonly<Record<string, string>> {
   const etag = storedHeaderOf(headers, 'etag')
   const lastModified = storedHeaderOf(headers, 'last-modified')
   return {

@@ -29,7 +29,7 @@ import type { Tenant } from '../tenants.ts'
 import { CallTurns, COST_OF_GRANT, Turns } from '../turns.ts'
 import { Entrances, type RefusedEntrance } from './entrances.ts'
 import { Leases, type PermitLease } from './lease.ts'
-import { Line, type LinePlace } from './line.ts'
+import { Line, type WaitingPlace } from './line.ts'
 import type { PermitCall, PermitReply, PermitResult, WaitBecause } from './permit-call.ts'
 import { RecentIds } from './recent-ids.ts'
 import { Seal, type SealedKind } from './seal.ts'
@@ -55,7 +55,7 @@ export interface NamedPermit extends OpenPermit {
 interface Item {
   readonly url: string
   /** Where it waits. */
-  place: LinePlace | undefined
+  place: WaitingPlace | undefined
   /** Whether its place was made by this call. */
   isNew: boolean
   result: PermitResult | undefined
