@@ -37,14 +37,14 @@ export interface FetchResult {
  * Whether the work may make its next request: undefined if it may, otherwise the failure with which
  * it ends. A promise of a turn rejects if the flight is removed while it waits.
  */
-export type Turn = Failure | undefined
+export type TurnFailure = Failure | undefined
 
 /**
  * Called with the URL of each request after the first, and the URLs whose redirects led to it,
  * before the request. Returns a failure if the attempt has to end instead, and a promise if the
  * request has to wait for other attempts. The deadline does not run meanwhile.
  */
-export type BeforeNext = (url: string, redirectedFrom: readonly string[]) => Turn | Promise<Turn>
+export type BeforeNext = (url: string, redirectedFrom: readonly string[]) => TurnFailure | Promise<TurnFailure>
 
 export class RobotsFetcher {
   readonly #options: RobotsFetcherOptions
@@ -144,7 +144,7 @@ class Attempt {
     return { outcome: state, requests: this.#requests, isTemporary: this.#isTemporary }
   }
 
-  async #waitForTurn({ url, hops }: AttemptRequest): Promise<Turn> {
+  async #waitForTurn({ url, hops }: AttemptRequest): Promise<TurnFailure> {
     if (this.#deadline.isOver) return undefined // no request follows
     const redirectedFrom = hops.map((hop) => hop.url)
     const turn = this.#beforeNext(url, redirectedFrom)

@@ -125,14 +125,14 @@ export function indexWordsOf(page: string): { readonly words: string; readonly n
 let named: Readonly<Record<string, string>> | undefined
 
 /**
- * Returns the sections that explain each option, in the last column of docs/options.md, and each error code:
+ * Returns the sections that explain each option, to which its name leads in docs/options.md, and each error code:
  * `maxWaitMs: 'waiting/#limiting-the-wait'`. The first option of a name counts.
  */
 export function namedSections(): Readonly<Record<string, string>> {
   if (named !== undefined) return named
   const sections: Record<string, string> = {}
   const options = readFileSync(join(ROOT, 'docs/options.md'), 'utf8')
-  for (const [, name = '', link = '', id = ''] of options.matchAll(/^\| `([\w.]+)` \|.*\]\(([^)#]+)#([^)]*)\) \|$/gm)) {
+  for (const [, name = '', link = '', id = ''] of options.matchAll(/^\| \[`([\w.]+)`\]\(([^)#]+)#([^)]*)\) \|/gm)) {
     sections[name] ??= `${pageOf(posix.join('docs', link))}/#${id}`
   }
   const errors = readFileSync(join(ROOT, 'docs/reference/errors.md'), 'utf8')
