@@ -32,7 +32,14 @@
 // clear that it won't be.
 import { isPolitelyError, outcomeOf } from '@politely/core'
 import { httpDate, outcomesThatMay } from '@politely/core/engine'
-import { isDecodedByFetch, makeResponse, messageOf, NULL_BODY, UNSEEN_CODING } from '@politely/fetcher/internal'
+import {
+  discard,
+  isDecodedByFetch,
+  makeResponse,
+  messageOf,
+  NULL_BODY,
+  UNSEEN_CODING,
+} from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
 import { type CacheReport, type CacheState, report } from './cache-report.ts'
 import { CacheMissError } from './errors.ts'
@@ -222,7 +229,7 @@ export class Exchange {
     const stale =
       sent.status >= 500 ? await this.#staleInstead(`the site answered with status ${sent.status}`) : undefined
     if (stale === undefined) return this.#receive(sent)
-    await cancel(sent.body)
+    await discard(sent.body)
     await this.#visited({ at: settings.now(), status: sent.status, changed: false })
     return stale
   }
@@ -230,7 +237,7 @@ export class Exchange {
   /** The site says 304. */
   async #validated(found: StoredPage, sent: FetchResponse): Promise<FetchResponse> {
     const { settings, attempt } = this.#shared
-    await cancel(sent.body)
+    await discard(sent.body)
     if (isOfOtherPage(found.record.headers, sent)) {
       this.#mayValidate = false
       return this.#ask()
@@ -589,9 +596,4 @@ async function unavailableAfter(robotsTags: readonly string[], now: number): Pro
 
 function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
-}
-
-async function cancel(body: object | null): Promise<void> {
-  const { cancel: end } = (body ?? {}) as { cancel?(): Promise<void> }
-  await end?.call(body).catch(() => undefined)
 }

@@ -1,7 +1,7 @@
 // signed(fetch): signs the requests of a fetch that enters no gate.
 import { OptionError } from '@politely/core'
 import type { RequestSigner, SignatureHeaders } from '@politely/fetcher'
-import { challengeOf, checkedSigner, describeValue, orAborted } from '@politely/fetcher/internal'
+import { challengeOf, checkedSigner, describeValue, discard, orAborted } from '@politely/fetcher/internal'
 import type { FetchLike, FetchResponse } from '@politely/gate'
 import { isRedirect, MAX_REDIRECTS, methodOf, redirectionOf } from '@politely/gate/internal'
 
@@ -81,7 +81,7 @@ async function fetchSigned(
     return response
   } finally {
     // Not awaited: the copy ends only with the original, which may never be read.
-    if (copy?.bodyUsed === false) copy.body?.cancel().catch(() => undefined)
+    if (copy?.bodyUsed === false) void discard(copy.body)
   }
 }
 

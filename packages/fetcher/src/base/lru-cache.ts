@@ -32,3 +32,8 @@ interface LRUOptions<K, V> {
 
 export const LRUCache: new <K extends string, V extends {}>(options: LRUOptions<K, V>) => LRUCache<K, V> =
   LibraryCache as never
+
+/** A map of at most `max` keys. Unlike a cache with the option `max`, it takes no memory for keys that it does not have. */
+export function boundedMap<V extends {}>(max: number): LRUCache<string, V> {
+  return new LRUCache({ maxSize: max, sizeCalculation: () => 1 })
+}

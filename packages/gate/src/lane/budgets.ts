@@ -1,5 +1,5 @@
 // The option `budget`: how many requests of a pace key may start.
-import { integer, setBounded } from '@politely/fetcher/internal'
+import { boundedMap, integer } from '@politely/fetcher/internal'
 import type { Pacing } from '../options/pacing.ts'
 
 interface Count {
@@ -13,8 +13,8 @@ const MAX_KEYS = 1_000_000
 
 export class Budgets {
   readonly #budget: NonNullable<Pacing['budget']>
-  /** By pace key. The key that was used least recently comes first. */
-  readonly #counts = new Map<string, Count>()
+  /** By pace key. */
+  readonly #counts = boundedMap<Count>(MAX_KEYS)
 
   constructor(budget: NonNullable<Pacing['budget']>) {
     this.#budget = budget
@@ -47,13 +47,9 @@ export class Budgets {
 
   #countOf(key: string): Count {
     const known = this.#counts.get(key)
-    if (known !== undefined) {
-      this.#counts.delete(key)
-      this.#counts.set(key, known)
-      return known
-    }
+    if (known !== undefined) return known
     const count = { budget: budgetOf(this.#budget, key), started: 0 }
-    setBounded(this.#counts, key, count, MAX_KEYS)
+    this.#counts.set(key, count)
     return count
   }
 }
