@@ -27,7 +27,7 @@ export {
 } from './base/option-checks.ts'
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
-export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base/timeout.ts'
+export { MAX_TIME_MS, MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base/timeout.ts'
 export type { CachedRules } from './cache/memory.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from './client/page-response.ts'

@@ -16,7 +16,7 @@ export type {
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
-export { DEFAULT_TIMEOUT_MS, FleetPacer } from './fleet-pacer.ts'
+export { DEFAULT_TIMEOUT_MS, FleetPacer, FULL_WAIT_MS } from './fleet-pacer.ts'
 export {
   type CircuitReply,
   circuitReplyOf,
