@@ -3,7 +3,8 @@
 // used as they are.
 import { type Dialect, type DialectName, dialects, productTokenOf } from '@politely/core'
 import { findCrawler, isCrawlerName, readingOf } from '@politely/core/crawlers'
-import { describeValue, explainMissingToken } from '@politely/core/engine'
+import { describeValue } from '@politely/core/engine'
+import { explainMissingToken } from '@politely/core/internal'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './errors.ts'
 import { errorLine } from './output/style.ts'

@@ -1,6 +1,6 @@
 // Turns a thrown value into one line on stderr and an exit code.
 import { OptionError } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import { Interrupted, UsageError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
 import { errorLine } from './output/style.ts'

@@ -1,7 +1,7 @@
 // Options in the words of other programs, and the options of Politely for them. The tables are for
 // `findRows`.
-import { findRows } from '@politely/core/engine'
-import { nearestName } from '@politely/core/internal'
+import { findRows } from '@politely/core/internal'
+import { nearestName } from '@politely/core/review'
 
 /** What is read of the spec of a command. */
 interface Command {

@@ -1,6 +1,6 @@
 // The flags that several commands share, so that they have one name and one meaning everywhere.
 import type { DialectName } from '@politely/core'
-import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/internal'
+import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/review'
 import type { Arguments, Flag } from './command-line.ts'
 
 export { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT }

@@ -1,6 +1,6 @@
 // Runs the commands of packages that only their users install, so that the install of `politely`
 // stays small.
-import { loadOptional } from '@politely/core/internal'
+import { loadOptional } from '@politely/core/review'
 import type { Arguments, Flag } from './command-line.ts'
 import { UsageError } from './errors.ts'
 

@@ -1,5 +1,6 @@
 // The client of a command line, made from the flags of crawler and network.
-import { describeValue, withoutCredentials } from '@politely/core/engine'
+import { describeValue } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import { NetworkGuard, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'

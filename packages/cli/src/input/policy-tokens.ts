@@ -1,5 +1,5 @@
 // The policy tokens of `--policy-token`.
-import { isProductToken } from '@politely/core'
+import { isProductToken } from '@politely/core/internal'
 import type { PolicyToken } from '@politely/core/usage'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../errors.ts'

@@ -1,6 +1,7 @@
 // Says what to change if robots.txt could not be read as it should.
 import type { Access } from '@politely/core'
-import { failuresThatAre, withoutCredentials } from '@politely/core/engine'
+import { failuresThatAre } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 
 const SERVE_IT = 'the site should send the file with status 200, or status 404 if it has none'
 const ELSEWHERE = 'compare with another client, such as curl -v; a proxy or a firewall on the way may be the cause'

@@ -1,5 +1,5 @@
 // Durations, sizes and counts for people.
-import type { WaitReason } from '@politely/gate'
+import type { WaitReason } from '@politely/gate/internal'
 
 const UNITS = [
   [86_400_000, 'days'],

@@ -1,6 +1,5 @@
 // Escapes text for XML and for the workflow commands of GitHub. URLs in it lose their credentials.
-import { escapeControls } from '@politely/core'
-import { textWithoutCredentials } from '@politely/core/engine'
+import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 
 /**
  * Characters that XML cannot contain become spaces. Invisible characters become references, because

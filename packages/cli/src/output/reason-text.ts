@@ -1,4 +1,5 @@
-import { type Describable, describeReason } from '@politely/core'
+import { describeReason } from '@politely/core'
+import type { Describable } from '@politely/core/internal'
 
 /** What to write in code, as errors of the API say it, and the flags of the command that do it. */
 const FLAGS: readonly (readonly [code: RegExp, flags: string | ((...groups: string[]) => string)])[] = [

@@ -1,7 +1,6 @@
 // Colours and safe text for people.
 import { styleText } from 'node:util'
-import { escapeControls } from '@politely/core'
-import { textWithoutCredentials } from '@politely/core/engine'
+import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 import { shorten } from './shorten.ts'
 
 export const green = (text: string): string => styleText('green', text)

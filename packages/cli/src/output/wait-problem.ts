@@ -1,4 +1,4 @@
-import { escapeControls } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import type { WaitTooLongError } from '@politely/gate'
 
 /** Describes a refusal because of `--max-wait` for users of the command. */

@@ -1,6 +1,6 @@
 // Writes to stdout with back-pressure, and JSON that a terminal can show.
 import { once } from 'node:events'
-import { textWithoutCredentials } from '@politely/core/engine'
+import { textWithoutCredentials } from '@politely/core/internal'
 import { writeError } from '../errors.ts'
 
 /**

@@ -1,5 +1,5 @@
 // Options in the words of other crawlers and HTTP clients, and the options of Politely for them.
-import { findRows } from '@politely/core/engine'
+import { findRows } from '@politely/core/internal'
 
 // What a name is about shows in a part of it.
 const WAIT = 'delay|wait|sleep|pause|interval|throttle|politeness|mintime'

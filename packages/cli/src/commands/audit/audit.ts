@@ -1,6 +1,6 @@
 // `politely audit`: compares a robots.txt with the catalogue of known crawlers.
 import { knownCrawlersDate } from '@politely/core/crawlers'
-import { samplePaths } from '@politely/core/internal'
+import { samplePaths } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'

@@ -1,6 +1,6 @@
 // Formats an audit for people. Crawlers that may read the same paths are printed together, by what
 // they fetch pages for. The names that do nothing follow.
-import type { CrawlerPurpose } from '@politely/core/crawlers'
+import type { KnownCrawler } from '@politely/core/crawlers'
 import { countText } from '../../output/amounts.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
@@ -15,7 +15,7 @@ const MAX_ITEMS = 4
 /** Names that are not in the catalogue. */
 const MAX_UNKNOWN = 12
 
-const PURPOSES: Readonly<Record<CrawlerPurpose, string>> = {
+const PURPOSES: Readonly<Record<KnownCrawler['purpose'], string>> = {
   search: 'search',
   'ai-training': 'AI training',
   'ai-search': 'AI search',

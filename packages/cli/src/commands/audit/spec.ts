@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../command-line.ts'
 import { DIALECT, formatFlag, jsonFlag, NETWORK, POLICY_TOKEN, USER_AGENT } from '../../flags.ts'
 
-/** The purposes of `CrawlerPurpose` of core; a test compares them. Core is not loaded for `--help`. */
+/** The purposes of `KnownCrawler` of core; a test compares them. Core is not loaded for `--help`. */
 const PURPOSES = [
   'search',
   'ai-training',

@@ -1,6 +1,6 @@
 // `politely cache ls|show|prune` for the pages of `--cache`.
 import type { ListedPage, PageCache } from '@politely/cache'
-import { formatTime } from '@politely/core/engine'
+import { formatTime } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'

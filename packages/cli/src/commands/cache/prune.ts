@@ -1,5 +1,5 @@
 // `politely cache prune`: removes entries that have expired or are old.
-import { entryFrom } from '@politely/core/engine'
+import { entryFrom } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'

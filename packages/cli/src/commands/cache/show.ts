@@ -1,6 +1,6 @@
 // `politely cache show`: prints one entry in full.
 import type { Attempt } from '@politely/core'
-import { defaultAccessPolicy, describeCause, describeState, entryFrom, formatTime } from '@politely/core/engine'
+import { defaultAccessPolicy, describeCause, describeState, entryFrom, formatTime } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'

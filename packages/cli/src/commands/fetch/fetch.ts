@@ -1,5 +1,6 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
-import { escapeControls, outcomeOf } from '@politely/core'
+import { outcomeOf } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { type PoliteFetch, PoliteGate, politely, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'

@@ -1,5 +1,5 @@
 // Comments that suppress findings of `politely lint`.
-import { ignoredFindings } from '@politely/core/internal'
+import { ignoredFindings } from '@politely/core/review'
 import { UsageError } from '../../errors.ts'
 
 /**

@@ -1,6 +1,6 @@
 // `politely lint`: prints the mistakes in robots.txt files.
 import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
-import { type Fix, fixRobots } from '@politely/core/internal'
+import { type Fix, fixRobots } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'

@@ -1,6 +1,6 @@
 // Prints what `politely match --by-agent` found. `ndjson` is a contract; the text is for people and
 // may change.
-import { textWithoutCredentials } from '@politely/core/engine'
+import { textWithoutCredentials } from '@politely/core/internal'
 import { countText } from '../../output/amounts.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'

@@ -1,7 +1,7 @@
 // The files of `--ranges`: the IP ranges from which operators say that their crawlers come.
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { findCrawler, isCrawlerName } from '@politely/core/crawlers'
-import { foreignFormatOf } from '@politely/core/engine'
+import { foreignFormatOf } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { readText } from '../../input/robots-file.ts'

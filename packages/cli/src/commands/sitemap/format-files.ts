@@ -1,5 +1,5 @@
 // Prints the files of a reading for people.
-import { withoutCredentials } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import { problemMeanings, type SitemapFile, type SitemapOutcome } from '@politely/sitemaps'
 import { describeResult } from '@politely/sitemaps/internal'
 import { countText, sizeText } from '../../output/amounts.ts'

@@ -15,7 +15,7 @@
 // Each of them that is closed must be one that the given paths match, as paths of rules do.
 import { type CrawlerRules, describeReason, parseRobots, type Robots } from '@politely/core'
 import { findCrawler, isCrawlerName, readingOf, rulesFor } from '@politely/core/crawlers'
-import { nearestName, samplePaths, sampleUrl } from '@politely/core/internal'
+import { nearestName, samplePaths, sampleUrl } from '@politely/core/review'
 import { UsageError } from '../../errors.ts'
 import type { NamedRobots } from '../../input/robots-file.ts'
 import { PURPOSES } from '../usage/spec.ts'

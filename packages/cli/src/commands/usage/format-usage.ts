@@ -9,7 +9,7 @@ import {
   type UsageConflict,
   type UsageLicense,
 } from '@politely/core/usage'
-import type { PageReading } from '@politely/fetcher'
+import type { ClientUsage } from '@politely/fetcher'
 import { adviceOn } from '../../output/advice.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
@@ -100,7 +100,7 @@ function pageText({ reading, why = '', status, isMissing }: UsageReport['page'])
   return isMissing ? `${yellow('not read')}: ${text}` : text
 }
 
-const READINGS: Readonly<Record<PageReading, string>> = {
+const READINGS: Readonly<Record<ClientUsage['page']['reading'], string>> = {
   read: 'the headers and the head of the HTML were read',
   'headers-only': 'only the headers were read',
   incomplete: 'only the headers and a part of the head of the HTML were read',

@@ -1,7 +1,7 @@
 // What `politely usage` reports about a URL.
 import type { Verdict } from '@politely/core'
 import type { Usage } from '@politely/core/usage'
-import type { ClientVerdict, PageReport, TdmrepReport } from '@politely/fetcher'
+import type { ClientUsage, ClientVerdict } from '@politely/fetcher'
 
 /** The answers about one URL, and what the command has read for them. */
 export interface UsageReport {
@@ -15,13 +15,15 @@ export interface UsageReport {
   readonly verdict: ClientVerdict | Verdict
   /** The name or URL of the robots.txt. */
   readonly robots: string
-  readonly page: PageReport & {
+  readonly page: ClientUsage['page'] & {
     /** The status of the response, if one arrived. */
     readonly status?: number
     /** The command has requested the page, and it could not be read. */
     readonly isMissing?: true
   }
-  readonly tdmrep: Pick<TdmrepReport, 'reading' | 'why'> | { readonly reading: 'not-given'; readonly why: string }
+  readonly tdmrep:
+    | Pick<ClientUsage['tdmrep'], 'reading' | 'why'>
+    | { readonly reading: 'not-given'; readonly why: string }
 }
 
 /** Returns the JSON of a report. */
