@@ -33,6 +33,7 @@ export {
 } from './describe.ts'
 export { escapeControls, textWithoutCredentials, withoutCredentials } from './describe-value.ts'
 export { type AccessDefaults, type Deviation, deviations, type ParsingRules } from './dialect.ts'
+export { editDistance, findRows } from './edit-distance.ts'
 export { isOfClass, markClass, otherCopyProblem, PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText, type LooksLike } from './foreign-format.ts'
 export { type CacheControl, cacheControlOf } from './http/cache-control.ts'
@@ -45,8 +46,6 @@ export { type FindingKind, findingMessages } from './lint/finding-kinds.ts'
 export type { BoundDialect } from './match/bound-rules.ts'
 export type { WonBy } from './match/explanation.ts'
 export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.ts'
-export { editDistance } from './names/edit-distance.ts'
-export { findRows } from './names/word-table.ts'
 export {
   applyFailure,
   applySuccess,

@@ -1,7 +1,7 @@
 // Checks an object of options: its type, and the names of the options.
 import { describeValue } from './describe-value.ts'
+import { nearestName } from './edit-distance.ts'
 import { OptionError } from './errors.ts'
-import { nearestName } from './names/edit-distance.ts'
 
 /**
  * Checks that `options` is an object with known options only.

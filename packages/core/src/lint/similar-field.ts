@@ -1,5 +1,5 @@
 // Finds the field that a misspelt key was meant to be.
-import { editDistance } from '../names/edit-distance.ts'
+import { editDistance } from '../edit-distance.ts'
 import { fieldNames } from '../parse/directive.ts'
 
 /**

@@ -1,6 +1,6 @@
 // What the command and the site use of core. Not public: it may change in any version.
 
-export { nearestName } from '../names/edit-distance.ts'
+export { nearestName } from '../edit-distance.ts'
 export { KNOWN_KEYS, type KnownKey } from '../parse/directive.ts'
 export { withCharacters } from '../usage/tags/references.ts'
 export { COMMENT } from './access-log.ts'

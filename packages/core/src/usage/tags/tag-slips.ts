@@ -1,6 +1,6 @@
 // Slips in robots tags: what the author of a tag probably meant. A tag with a slip states nothing,
 // since no crawler documents that it reads it. It is reported as a problem.
-import { editDistance } from '../../names/edit-distance.ts'
+import { editDistance } from '../../edit-distance.ts'
 import { robotsRules } from './robots-rules.ts'
 
 /** Rules without an effect today. They are never suggested. */
