@@ -33,7 +33,7 @@ export class Budgets {
 
   /** Counts a request that starts. Returns whether it uses up the budget. */
   take(key: string): boolean {
-    const count = this.#counts.get(key)
+    const count = this.#counts.peek(key)
     if (count === undefined) return false // forgotten while the request waited
     count.started++
     return count.started >= count.budget
@@ -41,7 +41,7 @@ export class Budgets {
 
   /** Takes back the count of a request that does not start after all. */
   giveBack(key: string): void {
-    const count = this.#counts.get(key)
+    const count = this.#counts.peek(key)
     if (count !== undefined && count.started > 0) count.started--
   }
 

@@ -47,7 +47,7 @@ export class LocalStarts {
     if (delayMs === 0 || hasWarned) return
     // Functions of two gates may return one text for different sites.
     const name = key.startsWith('key:') ? `${origin} (${key})` : key
-    const last = lastStarts.get(name)
+    const last = lastStarts.peek(name)
     if (last === undefined) {
       lastStarts.set(name, { pacer: this.#pacer, until: at + delayMs })
       return
