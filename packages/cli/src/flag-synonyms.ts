@@ -71,7 +71,7 @@ old new before after base head | OLD
 shell | SHELL
 `
 
-/** Commands. */
+/** Commands in the words of other programs. */
 const COMMANDS = `
 allowed isallowed canfetch can verdict url | check
 why trace which | explain

@@ -10,10 +10,12 @@ const OWN_REQUEST = 'what a request sends belongs to the fetch that you wrap, or
 
 /**
  * A table of `findRows`: words, then options of Politely, each with the end of the error message. The
- * first option that the called function has is the one to name. Or the only cell says where that
- * belongs. Other projects have some thousand options, so most words are parts: the first row counts,
- * and they are tried if no name is similar. A whole word is needed only where that gives another
- * answer.
+ * message names the first option that the called function has. A row with one cell says where that
+ * belongs instead.
+ *
+ * Other projects have some thousand options, so most words are parts of names. They are tried if no
+ * option is similar, and the first row counts. A whole word stands here only where its parts, or a
+ * similar option, would give another answer.
  */
 const TABLE = `
 ~cookie | ${OWN_REQUEST}
