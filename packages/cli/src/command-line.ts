@@ -42,6 +42,8 @@ export interface CommandSpec {
   readonly exits: { readonly success: string; readonly fails?: string }
   /** Why operands make no sense, if the command takes none: `match reads URLs from stdin`. */
   readonly noOperands?: string
+  /** The command listens to Ctrl-C and SIGTERM, and has something to do then. */
+  readonly endsItself?: true
   /** Loads the code of the command and runs it. Returns the exit code. @param all All commands. */
   run(args: Arguments, all: readonly CommandSpec[]): Promise<number>
 }

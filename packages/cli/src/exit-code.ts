@@ -12,7 +12,7 @@ export const EXITS = {
       'a robots.txt is unreachable, was not sent, or is another file such as an HTML page: its rules are unknown',
   },
   internal: { code: 70, meaning: 'a bug in politely, a failure of the operating system, or a Node that is too old' },
-  interrupted: { code: 130, meaning: 'Ctrl-C, or SIGTERM while politely crawl runs' },
+  interrupted: { code: 130, meaning: 'Ctrl-C or SIGTERM' },
   /** A shell shows this code for a program that SIGPIPE ended. */
   outputClosed: { code: 141, meaning: 'the reader closed the output (| head) before anything led to 1, 2 or 3' },
 } as const

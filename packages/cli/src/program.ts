@@ -6,6 +6,7 @@ import { EXITS } from './exit-code.ts'
 import { commandFor } from './flag-synonyms.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { isFile } from './input/is-file.ts'
+import { untilInterrupted } from './interrupt.ts'
 import { write } from './output/write.ts'
 import { version } from './version.ts'
 
@@ -32,7 +33,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     const problem = `${JSON.stringify(operand)}: ${spec.noOperands}; see politely ${spec.name} --help`
     throw new UsageError(problem, operand)
   }
-  return spec.run(args, commands)
+  const exitCode = spec.run(args, commands)
+  return spec.endsItself ? exitCode : untilInterrupted(exitCode)
 }
 
 function unknownCommand(name: string, rest: readonly string[]): string {

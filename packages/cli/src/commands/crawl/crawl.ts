@@ -23,6 +23,7 @@ import { limitOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { assertUrls, type GivenUrl, urlsOf } from '../../input/url-source.ts'
+import { SIGNALS } from '../../interrupt.ts'
 import { isNofollowHeader, LinkReader, type Links, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
 import type { PageReport } from './report.ts'
@@ -109,8 +110,6 @@ function assertPages(urls: readonly string[]): void {
   const problem = `${JSON.stringify(wrong)} is not the URL of a page`
   throw new UsageError(`${problem}; write one such as https://example.com`, wrong)
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 interface Candidate {
   readonly url: string

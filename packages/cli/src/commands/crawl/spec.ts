@@ -51,5 +51,6 @@ export const crawlSpec: CommandSpec = {
     success: 'at least one page was fetched, or the list has no URLs',
     fails: 'no page was fetched',
   },
+  endsItself: true,
   run: async (args) => (await import('./crawl.ts')).crawl(args),
 }

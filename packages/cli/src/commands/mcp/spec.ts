@@ -20,6 +20,7 @@ export const mcpSpec: CommandSpec = {
   examples: [['mcp --user-agent YourMCP', 'Serves until the client disconnects.']],
   exits: { success: 'the client has disconnected' },
   noOperands: 'mcp takes no operands',
+  endsItself: true,
   run: async (args) =>
     (await import('./mcp.ts')).mcp(
       flags.flatMap(({ name }) => (args.has(name) ? args.all(name).map((value) => `--${name}=${value}`) : [])),

@@ -71,6 +71,7 @@ export const serveSpec: CommandSpec = {
     ['serve token search', 'Prints a token for the caller named search.'],
   ],
   exits: { success: 'the server was stopped by SIGTERM or SIGINT' },
+  endsItself: true,
   run: async (args) =>
     (await import('./serve.ts')).serve([
       ...args.operands,

@@ -15,7 +15,7 @@ import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLong
 import type { Arguments } from '../../command-line.ts'
 import { noteProducts, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
-import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
+import { EXITS, type ExitName, exitOf } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
@@ -24,16 +24,16 @@ import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
 import { assertUrls, type GivenUrl, hasList, urlsOf } from '../../input/url-source.ts'
 import { lateNotice } from '../../output/late-notice.ts'
+import { printReport } from '../../output/report.ts'
 import { shorten } from '../../output/shorten.ts'
-import { errorLine } from '../../output/style.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
-import { jsonLine, write } from '../../output/write.ts'
 import { formatUsage } from './format-usage.ts'
 import { type GivenPage, givenPageOf } from './given-page.ts'
 import { jsonOf, type UsageReport } from './report.ts'
 
 /** A report, or the verdict about an invalid URL. */
-type Reported = UsageReport | (InvalidUrl & { readonly url: string })
+type Reported = UsageReport | Invalid
+type Invalid = InvalidUrl & { readonly url: string }
 
 /** Returns the exit code. */
 export async function usage(args: Arguments): Promise<number> {
@@ -165,31 +165,24 @@ async function reportOfSite(
   return report(usage, { ...usage.page, status, ...(usage.page.reading === 'not-the-page' && { isMissing: true }) })
 }
 
-/** Prints reports as they come. Returns the exit code. */
-async function print(reports: AsyncIterable<Reported>, args: Arguments): Promise<number> {
+function print(rows: AsyncIterable<Reported>, args: Arguments): Promise<number> {
   const wanted = args.all('purpose') as readonly Purpose[]
-  const format = args.get('format')
-  let exit: ExitName = 'success'
-  let count = 0
-  const list: object[] = []
-  for await (const report of reports) {
-    exit = moreSevere(exit, 'because' in report ? 'usage' : exitOfReport(report, wanted))
-    process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
-    if ('because' in report) {
-      const shown = JSON.stringify(shorten(withoutCredentials(report.url)))
-      process.stderr.write(errorLine(`${shown}: ${explainUrlProblem(report.problem, report.url)}`))
-    }
-    const json = 'because' in report ? jsonOfInvalid(report) : jsonOf(report)
-    if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))
-    else if (format === 'json') list.push(json)
-    else if (!('because' in report))
-      await write(`${count++ === 0 ? '' : '\n'}${formatUsage(report, wanted, args.get('proxy'))}`)
-  }
-  if (format === 'json') await write(jsonLine({ version: 1, pages: list }))
-  return EXITS[exit].code
+  return printReport(args, {
+    rows,
+    list: 'pages',
+    between: '\n',
+    exit: (report) => ('because' in report ? 'usage' : exitOfReport(report, wanted)),
+    problem: (report) => ('because' in report ? describeInvalid(report) : undefined),
+    json: (report) => ('because' in report ? jsonOfInvalid(report) : jsonOf(report)),
+    text: (report) => ('because' in report ? '' : formatUsage(report, wanted, args.get('proxy'))),
+  })
 }
 
-function jsonOfInvalid(verdict: InvalidUrl & { readonly url: string }): object {
+function describeInvalid({ url, problem }: Invalid): string {
+  return `${JSON.stringify(shorten(withoutCredentials(url)))}: ${explainUrlProblem(problem, url)}`
+}
+
+function jsonOfInvalid(verdict: Invalid): object {
   const url = withoutCredentials(verdict.url)
   return { url, verdict: { ...verdict, url } }
 }
