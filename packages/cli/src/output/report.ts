@@ -78,18 +78,26 @@ function raised(before: ExitName, by: ExitName = 'success'): ExitName {
 }
 
 /**
- * Yields the rows that `produce` passes on, such as those of a file that it opens and closes.
- * Rejects as `produce` does, after the last row.
+ * Yields the rows that `produce` passes on, such as those of a file that it opens and closes. Passing
+ * a row ends when the reader wants the next one. Rejects as `produce` does, after the last row.
  */
 export async function* rowsWithin<R>(
   produce: (pass: (row: R) => Promise<void>) => Promise<unknown>,
 ): AsyncGenerator<R> {
-  const { readable, writable } = new TransformStream<R, R>()
+  type Passed = readonly [row: R, taken: () => void]
+  const { readable, writable } = new TransformStream<Passed, Passed>()
   const writer = writable.getWriter()
-  const done = produce((row) => writer.write(row)).then(
+  const pass = (row: R) => new Promise<void>((taken, fail) => void writer.write([row, taken]).catch(fail))
+  const done = produce(pass).then(
     () => writer.close(),
     (error) => writer.abort(error),
   )
-  yield* readable
+  for await (const [row, taken] of readable) {
+    try {
+      yield row
+    } finally {
+      taken()
+    }
+  }
   await done
 }

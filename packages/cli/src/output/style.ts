@@ -2,13 +2,22 @@
 import { styleText } from 'node:util'
 import { escapeControls } from '@politely/core'
 import { textWithoutCredentials } from '@politely/core/engine'
-import { shorten } from './shorten.ts'
 
 export const green = (text: string): string => styleText('green', text)
 export const red = (text: string): string => styleText('red', text)
 export const yellow = (text: string): string => styleText('yellow', text)
 export const bold = (text: string): string => styleText('bold', text)
 export const dim = (text: string): string => styleText('dim', text)
+
+const MAX_LENGTH = 200
+
+/**
+ * Cuts text to a few terminal lines. A rule or URL that a site wrote may have thousands of
+ * characters.
+ */
+export function shorten(text: string): string {
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
+}
 
 /** Text of a site: shortened, and safe as `safeText` makes it. */
 export function printable(text: string): string {

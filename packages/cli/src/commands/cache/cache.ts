@@ -4,13 +4,11 @@ import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { storeFileOf } from '../../input/store.ts'
 import { assertOperands, foreignFlag, verbIn } from '../../verb.ts'
+import { listEntries, pruneEntries, showEntries } from './entries.ts'
 import { exportEntries } from './export.ts'
 import { importEntries } from './import.ts'
-import { list } from './list.ts'
 import { listPages, prunePages, showPages } from './pages.ts'
-import { prune } from './prune.ts'
 import { refresh } from './refresh.ts'
-import { show } from './show.ts'
 
 interface Verb {
   /** Whether origins, or the name of a file, follow the verb. */
@@ -28,8 +26,8 @@ const SELECTION = ['host', 'older-than']
 const LIST = [...SELECTION, ...FORMAT]
 
 const VERBS: Readonly<Record<string, Verb>> = {
-  ls: { flags: LIST, run: list, pages: { flags: LIST, run: listPages } },
-  show: { hasOperands: true, flags: FORMAT, run: show, pages: { flags: ['output', ...FORMAT], run: showPages } },
+  ls: { flags: LIST, run: listEntries, pages: { flags: LIST, run: listPages } },
+  show: { hasOperands: true, flags: FORMAT, run: showEntries, pages: { flags: ['output', ...FORMAT], run: showPages } },
   refresh: {
     hasOperands: true,
     flags: [...SELECTION, 'all', 'user-agent', 'product-token', 'timeout', 'proxy', 'allow-address', ...FORMAT],
@@ -37,7 +35,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
   export: { flags: [...SELECTION, 'output', 'robots-dir'], run: exportEntries },
   import: { hasOperands: true, flags: [], run: importEntries },
-  prune: { flags: SELECTION, run: prune, pages: { flags: SELECTION, run: prunePages } },
+  prune: { flags: SELECTION, run: pruneEntries, pages: { flags: SELECTION, run: prunePages } },
 }
 const FILES = ['store', 'cache']
 

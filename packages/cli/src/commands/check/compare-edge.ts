@@ -3,7 +3,7 @@
 // that asks caches to revalidate.
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { CACHE_HEADERS } from '@politely/fetcher/internal'
-import { reasonText } from '../../output/reason-text.ts'
+import { reasonText } from '../../output/sentences.ts'
 import { printable } from '../../output/style.ts'
 import type { Headers } from './response-headers.ts'
 

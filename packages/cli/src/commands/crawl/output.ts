@@ -1,10 +1,8 @@
 // Prints a crawl: live in a terminal, or one line for each page.
 import type { CrawlTimeline } from '@politely/timeline'
 import { sizeText, waitText } from '../../output/amounts.ts'
-import { outcomeText } from '../../output/outcome-text.ts'
-import { reasonText } from '../../output/reason-text.ts'
-import { shorten } from '../../output/shorten.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { outcomeText, reasonText } from '../../output/sentences.ts'
+import { bold, dim, green, printable, red, shorten, yellow } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import type { PageReport } from './report.ts'
 import { CrawlSummary } from './summary.ts'

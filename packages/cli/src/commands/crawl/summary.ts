@@ -1,7 +1,7 @@
 // Counts what happened in a crawl.
 import { adviceOnContact } from '../../crawler.ts'
 import { countText, durationText, sizeText, waitText } from '../../output/amounts.ts'
-import { reasonText } from '../../output/reason-text.ts'
+import { reasonText } from '../../output/sentences.ts'
 import { bold, printable } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
 import type { PageReport } from './report.ts'
