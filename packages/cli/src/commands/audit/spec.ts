@@ -1,21 +1,5 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, POLICY_TOKEN, USER_AGENT } from '../../flags.ts'
-
-/** The purposes of `CrawlerPurpose` of core; a test compares them. Core is not loaded for `--help`. */
-const PURPOSES = [
-  'search',
-  'ai-training',
-  'ai-search',
-  'ai-assistant',
-  'ai-agent',
-  'preview',
-  'seo',
-  'archive',
-  'monitoring',
-  'advertising',
-  'scraper',
-  'other',
-] as const
+import { examplesIn, flagsIn } from '../../flags.ts'
 
 export const auditSpec: CommandSpec = {
   name: 'audit',
@@ -23,35 +7,22 @@ export const auditSpec: CommandSpec = {
   description:
     'Compares a robots.txt with a catalogue of known crawlers (docs/reference/known-crawlers.md). First it says which of them may read which paths, sorted by what they fetch pages for. Then it says which names in the file do nothing. No crawler sends a name that is misspelt or retired, or that belongs to a product, such as ChatGPT. Other names belong to crawlers that ignore robots.txt, as their operators say.\n\nWithout a PATH it uses / and paths that it makes from the rules of the file.',
   usage: 'FILE [PATH…]',
-  flags: [
-    {
-      name: 'purpose',
-      value: 'NAME',
-      text: 'only the crawlers that fetch pages for this',
-      choices: PURPOSES,
-      isRepeatable: true,
-    },
-    POLICY_TOKEN,
-    { name: 'all', text: 'also list the crawlers that the file does not name' },
-    {
-      name: 'fail-on',
-      value: 'NAME',
-      text: 'for which names in the file the exit code is 1',
-      choices: ['misspelt', 'retired', 'ignored', 'never'],
-      byDefault: ['misspelt', 'retired', 'ignored'],
-      isRepeatable: true,
-    },
-    DIALECT,
-    { ...USER_AGENT, text: 'the User-Agent for the request, if FILE is the URL of a site' },
-    ...NETWORK,
-    formatFlag('the audit', ['text', 'json']),
-    jsonFlag('json'),
-  ],
-  examples: [
-    ['audit public/robots.txt', 'Which crawlers may read the site, and which lines do nothing?'],
-    ['audit public/robots.txt /news/ /drafts/ --purpose ai-training --all', 'May AI training read these paths?'],
-    ['audit https://example.com --user-agent ExampleBot', 'Audits what a site sends.'],
-  ],
+  flags: flagsIn(`
+    --purpose NAME…  only the crawlers that fetch pages for this [one of search, ai-training, ai-search, ai-assistant, ai-agent, preview, seo, archive, monitoring, advertising, scraper, other]
+    --policy-token
+    --all  also list the crawlers that the file does not name
+    --fail-on NAME…  for which names in the file the exit code is 1 [one of misspelt, retired, ignored, never] [default misspelt, retired, ignored]
+    --dialect
+    --user-agent  the User-Agent for the request, if FILE is the URL of a site
+    --timeout --proxy --allow-address
+    --format NAME  how to print the audit [one of text, json] [default text]
+    --json  the same as --format json
+  `),
+  examples: examplesIn(`
+    audit public/robots.txt  # Which crawlers may read the site, and which lines do nothing?
+    audit public/robots.txt /news/ /drafts/ --purpose ai-training --all  # May AI training read these paths?
+    audit https://example.com --user-agent ExampleBot  # Audits what a site sends.
+  `),
   exits: {
     success: 'every name in the file that the catalogue knows does something',
     fails: 'a name is misspelt or retired, or its crawler ignores robots.txt; see --fail-on',
