@@ -10,7 +10,7 @@ import { adviceOnContact } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { storeFileOf, withStoreFile } from '../../input/store.ts'
 import { countText, sizeText } from '../../output/amounts.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
+import { type Finding, fail, ok, warn } from '../../output/findings.ts'
 
 /** A store has at most 1 GiB. */
 const LITTLE_SPACE = 1024 ** 3

@@ -6,15 +6,9 @@ import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { timeoutOf } from '../../input/client.ts'
-import {
-  daysMsOf,
-  keysIn,
-  type Operator,
-  printFindings,
-  strangerOptionsOf,
-  withOperator,
-} from '../../input/operator.ts'
+import { daysMsOf, keysIn, type Operator, strangerOptionsOf, withOperator } from '../../input/operator.ts'
 import { readText } from '../../input/robots-file.ts'
+import { printFindings } from '../../output/findings.ts'
 import { writeSite } from '../../output/site-folder.ts'
 import { printable } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'

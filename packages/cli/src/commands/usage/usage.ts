@@ -11,15 +11,16 @@ import {
   withoutCredentials,
 } from '@politely/fetcher'
 import { UNSEEN_TAGS } from '@politely/fetcher/internal'
-import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
+import { type PoliteFetch, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { noteProducts, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { withGate } from '../../input/gate.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
-import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { retryOptionsOf } from '../../input/numbers.ts'
+import type { Fetch } from '../../input/pages.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
 import { assertUrls, type GivenUrl, hasList, urlsOf } from '../../input/url-source.ts'
@@ -51,22 +52,13 @@ export async function usage(args: Arguments): Promise<number> {
 }
 
 function usageOfSites(page: GivenPage | undefined, args: Arguments): Promise<number> {
-  const maxWaitMs = maxWaitMsOf(args)
-  const minDelayMs = minDelayMsOf(args)
-  return withPages(args, async (client, fetch) => {
-    const logger = args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER
-    const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, logger })
-    const retry = retryOptionsOf(args)
-    const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response', retry }) }
+  return withGate(args, async (site) => {
+    const { fetch, gate, polite } = site
+    const judged = politely(fetch, { gate, onDisallowed: 'response', retry: retryOptionsOf(args) })
     async function* reports() {
-      for await (const given of urlsOf(args, politely(fetch, { gate, retry })))
-        yield await reportOfSite(given, page, args, site)
+      for await (const given of urlsOf(args, polite)) yield await reportOfSite(given, page, args, site.client, judged)
     }
-    try {
-      return await print(reports(), args)
-    } finally {
-      gate.close()
-    }
+    return print(reports(), args)
   })
 }
 
@@ -108,16 +100,12 @@ function reportOfTdmrep(file: TdmrepFile | undefined): UsageReport['tdmrep'] {
   return { reading: 'unreadable', why: file.problems[0]?.why ?? 'the file cannot be read' }
 }
 
-interface Site {
-  readonly client: RobotsClient
-  readonly fetch: PoliteFetch<Fetch>
-}
-
 async function reportOfSite(
   { url, redirectedFrom }: GivenUrl,
   given: GivenPage | undefined,
   args: Arguments,
-  { client, fetch }: Site,
+  client: RobotsClient,
+  fetch: PoliteFetch<Fetch>,
 ): Promise<Reported> {
   using _ = lateNotice(args)
   const options: UsageOptions = {
