@@ -78,6 +78,18 @@ export function sharedFlag(name: string): Flag {
   return flag
 }
 
+/** As `purposes` of core; a test compares them. Core is not loaded for `--help`. */
+export const PURPOSES = [
+  'index',
+  'follow',
+  'snippet',
+  'archive',
+  'search',
+  'train-ai',
+  'ai-input',
+  'text-and-data-mining',
+] as const
+
 /** Returns the value of `--dialect`. Commands without the flag read robots.txt by its default. */
 export function dialectOf(args: Arguments): DialectName {
   return (args.get('dialect') ?? sharedFlag('--dialect').byDefault) as DialectName // `parseCommand` has checked it

@@ -70,6 +70,16 @@ export async function printReport<R>(args: Arguments, report: Report<R>): Promis
   return EXITS[exit].code
 }
 
+/** Prints one row, which is the whole report. Returns the exit code. */
+export function printOne(
+  args: Arguments,
+  json: object,
+  text: () => string,
+  exit: ExitName = 'success',
+): Promise<number> {
+  return printReport(args, { rows: [json], json: () => json, text, exit: () => exit })
+}
+
 /** `main.ts` exits with the code so far if the reader closes the output. */
 function raised(before: ExitName, by: ExitName = 'success'): ExitName {
   const exit = moreSevere(before, by)

@@ -6,7 +6,21 @@ import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
 import type { CrawlerAccess } from './crawler-access.ts'
 import type { FileName } from './file-names.ts'
-import type { Audit } from './report.ts'
+
+/** What the audit of a file found. `--format json` prints it. */
+export interface Audit {
+  /** The name of the file. */
+  readonly robots: string
+  /** The date of the catalogue. */
+  readonly date: string
+  readonly paths: readonly string[]
+  /** Whether the paths were made from the rules of the file. */
+  readonly isSample: boolean
+  /** The crawlers of the catalogue that are in use. With `--purpose`, only its crawlers. */
+  readonly crawlers: readonly CrawlerAccess[]
+  /** The names in the user-agent lines of the file, without `*`. */
+  readonly names: readonly FileName[]
+}
 
 /** Crawlers that the file does not name are shown as examples. */
 const EXAMPLES = 3

@@ -20,9 +20,8 @@ import { withOptionalStore } from '../../input/store.ts'
 import { assertUrls, type UrlGroup, urlGroupsOf, urlsOf } from '../../input/url-source.ts'
 import { printReport } from '../../output/report.ts'
 import { shorten } from '../../output/style.ts'
-import { compareEdge, type EdgeComparison, type EdgeSide } from './compare-edge.ts'
+import { compareEdge, type EdgeComparison, type EdgeSide, responseHeaders } from './compare-edge.ts'
 import { formatReport, type ReportContext, type ReportedVerdict } from './format-report.ts'
-import { responseHeaders } from './response-headers.ts'
 
 /**
  * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds

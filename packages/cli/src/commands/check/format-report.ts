@@ -6,8 +6,7 @@ import { linesOf, type Row } from '../../output/rows.ts'
 import { adviceOn, groupNote, reasonText } from '../../output/sentences.ts'
 import { bold, dim, green, printable, red, shorten } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
-import type { EdgeComparison } from './compare-edge.ts'
-import type { Headers } from './response-headers.ts'
+import type { EdgeComparison, Headers } from './compare-edge.ts'
 
 /** A verdict about a valid URL. `access` is absent if the rules are from a file of this machine. */
 export type ReportedVerdict = Exclude<Verdict, { readonly because: 'invalid-url' }> & {

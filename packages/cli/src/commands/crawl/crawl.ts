@@ -26,7 +26,7 @@ import { assertUrls, type GivenUrl, urlsOf } from '../../input/url-source.ts'
 import { SIGNALS } from '../../interrupt.ts'
 import { isNofollowHeader, LinkReader, type Links, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
-import type { PageReport } from './report.ts'
+import type { PageReport } from './summary.ts'
 
 /** The links after this many bytes of a page are not followed. */
 const MAX_PAGE_BYTES = 5_000_000

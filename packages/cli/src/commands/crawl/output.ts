@@ -4,8 +4,7 @@ import { sizeText, waitText } from '../../output/amounts.ts'
 import { outcomeText, reasonText } from '../../output/sentences.ts'
 import { bold, dim, green, printable, red, shorten, yellow } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
-import type { PageReport } from './report.ts'
-import { CrawlSummary } from './summary.ts'
+import { CrawlSummary, type PageReport } from './summary.ts'
 
 export interface CrawlOutput {
   page(report: PageReport): Promise<void>

@@ -20,8 +20,8 @@ import { isStoreFile, loadFromStore } from '../../input/store.ts'
 import { openUrls, type UrlSource } from '../../input/url-source.ts'
 import { countText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
+import { printOne } from '../../output/report.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
-import { jsonLine, write } from '../../output/write.ts'
 
 /** Returns the exit code. */
 export async function diff(args: Arguments): Promise<number> {
@@ -43,8 +43,7 @@ export async function diff(args: Arguments): Promise<number> {
   const changes = counts.map((count) => count.result())
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
   const report = { old: before.name, new: after.name, urls, isSample, changes }
-  await write(args.get('format') === 'json' ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
-  return isSame ? EXITS.success.code : EXITS.disallowed.code
+  return printOne(args, { isSame, ...report }, () => textOf(report), isSame ? 'success' : 'disallowed')
 }
 
 /**
@@ -67,7 +66,7 @@ function givenCrawlers(args: Arguments): readonly Crawler[] | undefined {
 async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Promise<number> {
   const progress = new Progress('URLs')
   for await (const urls of source.batches()) {
-    countIn(urls, counts)
+    for (const url of urls) for (const count of counts) count.add(url)
     progress.update(source.count, source.partRead)
   }
   progress.end(source.count)
@@ -79,11 +78,6 @@ async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Pr
 function countSamples(paths: readonly string[], counts: readonly ChangeCounter[]): number {
   for (const path of paths) for (const count of counts) count.add(sampleUrl(path), path)
   return paths.length
-}
-
-function countIn(urls: readonly string[], counts: readonly ChangeCounter[]): number {
-  for (const url of urls) for (const count of counts) count.add(url)
-  return urls.length
 }
 
 function textOf(report: {

@@ -1,7 +1,15 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls, outcomeOf } from '@politely/core'
 import { loggableVerdict, withoutCredentials } from '@politely/fetcher'
-import { type PoliteFetch, type PoliteGate, politely, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
+import {
+  type PoliteFetch,
+  type PoliteGate,
+  politely,
+  RobotsDisallowedError,
+  type StartMessage,
+  WaitTooLongError,
+} from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { type ExitName, exitOf } from '../../exit-code.ts'
@@ -17,9 +25,7 @@ import { UnprintableError, writePage } from '../../output/page.ts'
 import { printReport } from '../../output/report.ts'
 import { waitProblem } from '../../output/sentences.ts'
 import { safeText } from '../../output/style.ts'
-import { formatFetch } from './format-fetch.ts'
-import type { FetchReport, SentRequest } from './report.ts'
-import { listenToStarts } from './request-events.ts'
+import { type FetchReport, formatFetch, type SentRequest } from './format-fetch.ts'
 
 /** Returns the exit code. */
 export async function fetchPages(args: Arguments): Promise<number> {
@@ -134,4 +140,14 @@ async function pauseOf(url: string, gate: PoliteGate): Promise<Pick<FetchReport,
 function headOf({ status, statusText, headers }: Response): string {
   const lines = [...headers].map(([name, value]) => safeText(`${name}: ${value}`))
   return `${[escapeControls(`${status} ${statusText}`).trim(), ...lines].join('\n')}\n\n`
+}
+
+/** Listens to the starts of requests of this gate, until it is disposed. */
+function listenToStarts(gate: PoliteGate): Disposable & { last(): StartMessage | undefined } {
+  let last: StartMessage | undefined
+  const listener = (message: unknown) => {
+    if ((message as StartMessage).gate === gate) last = message as StartMessage
+  }
+  subscribe('politely:gate:start', listener)
+  return { last: () => last, [Symbol.dispose]: () => unsubscribe('politely:gate:start', listener) }
 }

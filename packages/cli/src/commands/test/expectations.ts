@@ -17,8 +17,8 @@ import { type CrawlerRules, describeReason, parseRobots, type Robots } from '@po
 import { findCrawler, isCrawlerName, readingOf, rulesFor } from '@politely/core/crawlers'
 import { nearestName, samplePaths, sampleUrl } from '@politely/core/internal'
 import { UsageError } from '../../errors.ts'
+import { PURPOSES } from '../../flags.ts'
 import type { NamedRobots } from '../../input/robots-file.ts'
-import { PURPOSES } from '../usage/spec.ts'
 
 /** The robots.txt that is tested. */
 export type Tested = Pick<NamedRobots, 'robots' | 'bytes' | 'access'>

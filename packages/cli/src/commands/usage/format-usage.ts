@@ -1,4 +1,5 @@
-// Formats what may be done with a page for people.
+// Formats what may be done with a page.
+import type { Verdict } from '@politely/core'
 import {
   conflictKinds,
   describeReading,
@@ -9,13 +10,55 @@ import {
   type UsageConflict,
   type UsageLicense,
 } from '@politely/core/usage'
-import type { PageReading } from '@politely/fetcher'
+import type { ClientVerdict, PageReading, PageReport, TdmrepReport } from '@politely/fetcher'
 import { linesOf, type Row } from '../../output/rows.ts'
 import { adviceOn, reasonText } from '../../output/sentences.ts'
 import { bold, dim, green, printable, shorten, yellow } from '../../output/style.ts'
 import { answerRow, signedRow } from '../../output/usage-rows.ts'
 import { hang } from '../../output/wrap.ts'
-import type { UsageReport } from './report.ts'
+
+/** The answers about one URL, and what the command has read for them. */
+export interface UsageReport {
+  /** As it was given, without credentials. */
+  readonly url: string
+  /** The names that the crawler looks for in robots.txt. */
+  readonly productTokens: readonly string[]
+  /** The answers, about the URL after redirects. */
+  readonly usage: Usage
+  /** Whether the crawler may fetch that URL. */
+  readonly verdict: ClientVerdict | Verdict
+  /** The name or URL of the robots.txt. */
+  readonly robots: string
+  readonly page: PageReport & {
+    /** The status of the response, if one arrived. */
+    readonly status?: number
+    /** The command has requested the page, and it could not be read. */
+    readonly isMissing?: true
+  }
+  readonly tdmrep: Pick<TdmrepReport, 'reading' | 'why'> | { readonly reading: 'not-given'; readonly why: string }
+}
+
+/** Returns the JSON of a report. */
+export function jsonOf({ url, productTokens, usage, verdict, robots, page, tdmrep }: UsageReport): object {
+  const { purposes, conflicts, signalUse, licenses, tdmPolicy, directives, problems } = usage
+  const { isMissing: _, ...pageJson } = page
+  return {
+    url,
+    finalUrl: usage.url,
+    productTokens,
+    purposes,
+    conflicts,
+    signalUse,
+    licenses,
+    tdmPolicy,
+    directives,
+    problems,
+    robots,
+    page: pageJson,
+    tdmrep,
+    verdict: { ...verdict, url: usage.url },
+  }
+}
 
 /**
  * Returns lines such as these, and a section each for other readings, licenses and problems:

@@ -28,9 +28,8 @@ import { lateNotice } from '../../output/late-notice.ts'
 import { printReport } from '../../output/report.ts'
 import { waitProblem } from '../../output/sentences.ts'
 import { shorten } from '../../output/style.ts'
-import { formatUsage } from './format-usage.ts'
+import { formatUsage, jsonOf, type UsageReport } from './format-usage.ts'
 import { type GivenPage, givenPageOf } from './given-page.ts'
-import { jsonOf, type UsageReport } from './report.ts'
 
 /** A report, or the verdict about an invalid URL. */
 type Reported = UsageReport | Invalid
