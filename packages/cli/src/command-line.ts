@@ -3,7 +3,7 @@
 
 import { parseArgs } from 'node:util'
 import { Arguments, type Flag, nearestName, parseOptions } from '@politely/core/internal'
-import { UsageError } from './errors.ts'
+import { UsageError } from './exit-code.ts'
 import { explainUnknownFlag } from './flag-synonyms.ts'
 
 export { Arguments, type Flag }

@@ -5,10 +5,9 @@ import { type Dialect, type DialectName, dialects, productTokenOf } from '@polit
 import { findCrawler, isCrawlerName, readingOf } from '@politely/core/crawlers'
 import { describeValue, explainMissingToken } from '@politely/core/engine'
 import type { Arguments } from './command-line.ts'
-import { UsageError } from './errors.ts'
+import { UsageError } from './exit-code.ts'
 import { errorLine } from './output/style.ts'
 import { crawlersOfProduct } from './product-names.ts'
-
 /** Says what a User-Agent header lacks if it has neither a URL nor a mail address. */
 export function adviceOnContact(userAgent: string): string | undefined {
   return /https?:\/\/|@/.test(userAgent)

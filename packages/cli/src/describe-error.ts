@@ -1,10 +1,8 @@
 // Turns a thrown value into one line on stderr and an exit code.
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
-import { Interrupted, UsageError } from './errors.ts'
-import { EXITS } from './exit-code.ts'
+import { EXITS, Interrupted, UsageError } from './exit-code.ts'
 import { errorLine } from './output/style.ts'
-
 export function describeError(error: unknown): { readonly exitCode: number; readonly text: string } {
   const { usage, internal, interrupted } = EXITS
   if (error instanceof Interrupted) return { exitCode: interrupted.code, text: '' }

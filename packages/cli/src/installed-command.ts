@@ -2,8 +2,7 @@
 // stays small.
 import { loadOptional } from '@politely/core/internal'
 import type { Arguments, Flag } from './command-line.ts'
-import { UsageError } from './errors.ts'
-
+import { UsageError } from './exit-code.ts'
 /**
  * Runs the command of a package with the same arguments. Returns the exit code.
  * @param load Imports the command. A bundler has to see the name in its `import`.

@@ -1,15 +1,13 @@
 // Chooses the command, and prints help and version.
 import { parseCommand } from './command-line.ts'
 import { commands } from './commands.ts'
-import { UsageError } from './errors.ts'
-import { EXITS } from './exit-code.ts'
+import { EXITS, UsageError } from './exit-code.ts'
 import { commandFor } from './flag-synonyms.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { isFile } from './input/is-file.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { write } from './output/write.ts'
 import { version } from './version.ts'
-
 /**
  * Runs a command line, without `node` and the name of the script. Returns the exit code.
  * @throws {UsageError} for a mistake on the command line.

@@ -1,8 +1,7 @@
 // The verbs of a command, such as `new` of `politely keys new`.
 import { nearestName } from '@politely/core/internal'
 import type { Arguments } from './command-line.ts'
-import { UsageError } from './errors.ts'
-
+import { UsageError } from './exit-code.ts'
 export interface Verb {
   /** What follows the verb: `FILE`. Empty if nothing does. */
   readonly operands: string

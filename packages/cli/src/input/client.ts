@@ -4,9 +4,8 @@ import { NetworkGuard, RobotsClient, type RobotsClientOptions } from '@politely/
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
 import { crawlerOptionsOf } from '../crawler.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { dialectOf } from '../flags.ts'
-
 /**
  * Opens a client, and closes it and the connections to a proxy when `use` is done. `use` also gets
  * the dispatcher of the proxy, if `--proxy` is given.

@@ -4,7 +4,7 @@ import { isPolitelyError } from '@politely/core'
 import { loadOptional } from '@politely/core/internal'
 import type { OwnKey, StrangerOptions } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { allowedAddresses, timeoutOf } from './client.ts'
 import { numberOf } from './numbers.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '@politely/sitemaps'
 import { describeResult } from '@politely/sitemaps/internal'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { rowsWithin } from '../output/report.ts'
 import { errorLine } from '../output/style.ts'
 import type { Fetch } from './pages.ts'

@@ -1,10 +1,9 @@
 // Reads the sitemaps of sites with the flags of crawler, network and store.
 import { type ReadSitemapsOptions, readSitemaps, type SitemapReading } from '@politely/sitemaps'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { withGate } from './gate.ts'
 import { isFile } from './is-file.ts'
-
 /**
  * Reads the sitemaps of a site, or one sitemap, through a gate.
  * @param given A site such as `https://example.com`, or the URL of a sitemap.

@@ -11,7 +11,7 @@ import {
   urlReaderFor,
 } from '@politely/core/internal'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { errorLine, shorten } from '../output/style.ts'
 import type { Fetch } from './pages.ts'
 import { readLines } from './read-lines.ts'

@@ -2,15 +2,13 @@
 import { knownCrawlersDate } from '@politely/core/crawlers'
 import { samplePaths } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { printOne } from '../../output/report.ts'
 import { crawlerAccesses } from './crawler-access.ts'
 import { type FileName, namesIn } from './file-names.ts'
 import { type Audit, formatAudit } from './format-audit.ts'
-
 /** Returns the exit code. */
 export async function audit(args: Arguments): Promise<number> {
   const [file, ...given] = args.operands

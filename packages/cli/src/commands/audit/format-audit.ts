@@ -1,12 +1,10 @@
 // Formats an audit for people. Crawlers that may read the same paths are printed together, by what
 // they fetch pages for. The names that do nothing follow.
 import type { CrawlerPurpose } from '@politely/core/crawlers'
-import { countText } from '../../output/amounts.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { bold, countText, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
 import type { CrawlerAccess } from './crawler-access.ts'
 import type { FileName } from './file-names.ts'
-
 /** What the audit of a file found. `--format json` prints it. */
 export interface Audit {
   /** The name of the file. */

@@ -1,7 +1,7 @@
 // `politely cache`: chooses the verb, and checks its flags.
 
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { storeFileOf } from '../../input/store.ts'
 import { assertOperands, foreignFlag, verbIn } from '../../verb.ts'
 import { listEntries, pruneEntries, showEntries } from './entries.ts'

@@ -9,16 +9,22 @@ import {
   formatTime,
 } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { withExistingStore } from '../../input/store.ts'
-import { countText, durationText, sizeText } from '../../output/amounts.ts'
 import { printReport, rowsWithin } from '../../output/report.ts'
-import { linesOf, type Row } from '../../output/rows.ts'
-import { bold, errorLine, printable, safeText } from '../../output/style.ts'
+import {
+  bold,
+  countText,
+  durationText,
+  errorLine,
+  linesOf,
+  printable,
+  type Row,
+  safeText,
+  sizeText,
+} from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { entryIn, type Listed, listedOf, originOfOperand, printListing, rowsOf, selectionOf } from './rows.ts'
-
 export function listEntries(args: Arguments): Promise<number> {
   const now = Date.now()
   const selection = selectionOf(args, now)

@@ -2,16 +2,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { fileNameOf } from '../../input/robots-dir.ts'
 import { withExistingStore } from '../../input/store.ts'
-import { countText } from '../../output/amounts.ts'
 import { replaceFile, writing } from '../../output/file.ts'
-import { errorLine } from '../../output/style.ts'
+import { countText, errorLine } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type Row, rowsOf, selectionOf } from './rows.ts'
-
 export async function exportEntries(args: Arguments): Promise<number> {
   const now = Date.now()
   const selection = selectionOf(args, now)

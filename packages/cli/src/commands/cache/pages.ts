@@ -2,18 +2,24 @@
 import type { ListedPage, PageCache } from '@politely/cache'
 import { formatTime } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { withExistingPageFile } from '../../input/page-file.ts'
-import { countText, durationText, sizeText } from '../../output/amounts.ts'
 import { UnprintableError, writePage } from '../../output/page.ts'
 import { printReport, rowsWithin } from '../../output/report.ts'
-import { linesOf, type Row } from '../../output/rows.ts'
-import { bold, errorLine, printable, safeText } from '../../output/style.ts'
+import {
+  bold,
+  countText,
+  durationText,
+  errorLine,
+  linesOf,
+  printable,
+  type Row,
+  safeText,
+  sizeText,
+} from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { assertAge } from './entries.ts'
 import { printListing, selectionOf } from './rows.ts'
-
 export function listPages(args: Arguments): Promise<number> {
   const selection = selectionOf(args, Date.now())
   return printListing(args, {

@@ -3,13 +3,12 @@ import { defaultAccessPolicy, describeState, type Entry, type State, stateOf } f
 import type { RobotsClient } from '@politely/fetcher'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { withClient } from '../../input/client.ts'
 import { withExistingStore } from '../../input/store.ts'
-import { countText, durationText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
 import { printReport, rowsWithin } from '../../output/report.ts'
-import { bold, green, printable, red, yellow } from '../../output/style.ts'
+import { bold, countText, durationText, green, printable, red, yellow } from '../../output/style.ts'
 import { entryIn, originOfOperand, rowsOf, selectionOf } from './rows.ts'
 
 const CONCURRENCY = 16

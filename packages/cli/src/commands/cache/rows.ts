@@ -11,7 +11,7 @@ import {
 } from '@politely/core/engine'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { printReport } from '../../output/report.ts'
 import { bold, dim } from '../../output/style.ts'
 

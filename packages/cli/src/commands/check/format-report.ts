@@ -1,13 +1,10 @@
 // Formats a verdict for people: allowed or not, why, and where the rules came from.
 import type { Access, DayRange, RequestRate, Verdict } from '@politely/core'
 import { displayUrl, withoutCredentials } from '@politely/fetcher'
-import { durationText } from '../../output/amounts.ts'
-import { linesOf, type Row } from '../../output/rows.ts'
 import { adviceOn, groupNote, reasonText } from '../../output/sentences.ts'
-import { bold, dim, green, printable, red, shorten } from '../../output/style.ts'
+import { bold, dim, durationText, green, linesOf, printable, type Row, red, shorten } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
 import type { EdgeComparison, Headers } from './compare-edge.ts'
-
 /** A verdict about a valid URL. `access` is absent if the rules are from a file of this machine. */
 export type ReportedVerdict = Exclude<Verdict, { readonly because: 'invalid-url' }> & {
   readonly url: string

@@ -12,17 +12,14 @@ import {
 } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText, noteProducts } from '../../crawler.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { isStoreFile, loadFromStore } from '../../input/store.ts'
 import { openUrls, type UrlSource } from '../../input/url-source.ts'
-import { countText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
 import { printOne } from '../../output/report.ts'
-import { bold, dim, green, printable, red } from '../../output/style.ts'
-
+import { bold, countText, dim, green, printable, red } from '../../output/style.ts'
 /** Returns the exit code. */
 export async function diff(args: Arguments): Promise<number> {
   const [oldName, newName, another] = args.operands

@@ -1,12 +1,11 @@
 // `politely doctor`: runs the checks one after the other, and prints each finding at once.
 import { originOf } from '@politely/core'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { type Finding, printFindings } from '../../output/findings.ts'
 import { checkCrawler, checkNode, checkProxy, checkStore } from './machine.ts'
 import { checkSite } from './site.ts'
-
 export async function doctor(args: Arguments): Promise<number> {
   const [url, ...more] = args.operands
   if (more.length > 0) throw new UsageError('doctor: several URLs were given; write one')

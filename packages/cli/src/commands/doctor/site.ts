@@ -6,10 +6,9 @@ import type { Arguments } from '../../command-line.ts'
 import { allowedAddresses } from '../../input/client.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { type Fetch, withClientAndFetch } from '../../input/pages.ts'
-import { durationText } from '../../output/amounts.ts'
 import { type Finding, fail, ok, warn } from '../../output/findings.ts'
 import { adviceOn, reasonText } from '../../output/sentences.ts'
-import { shorten } from '../../output/style.ts'
+import { durationText, shorten } from '../../output/style.ts'
 import { usesProxyVariable } from './machine.ts'
 
 /** A larger difference changes for how long a response is fresh. */

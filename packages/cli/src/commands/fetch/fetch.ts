@@ -11,8 +11,7 @@ import {
   WaitTooLongError,
 } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { type ExitName, exitOf } from '../../exit-code.ts'
+import { type ExitName, exitOf, UsageError } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { type Site, withGate } from '../../input/gate.ts'
 import { rejectFiles } from '../../input/is-file.ts'
@@ -26,7 +25,6 @@ import { printReport } from '../../output/report.ts'
 import { waitProblem } from '../../output/sentences.ts'
 import { safeText } from '../../output/style.ts'
 import { type FetchReport, formatFetch, type SentRequest } from './format-fetch.ts'
-
 /** Returns the exit code. */
 export async function fetchPages(args: Arguments): Promise<number> {
   assertUrls(args)

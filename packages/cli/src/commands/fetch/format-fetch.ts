@@ -3,11 +3,20 @@ import type { CacheReport } from '@politely/cache'
 import { describeOutcome, type PageOutcome } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { StartMessage } from '@politely/gate'
-import { durationText, sizeText, waitText } from '../../output/amounts.ts'
-import { linesOf, type Row } from '../../output/rows.ts'
 import { adviceOn, outcomeText, reasonText } from '../../output/sentences.ts'
-import { bold, green, printable, red, shorten, yellow } from '../../output/style.ts'
-
+import {
+  bold,
+  durationText,
+  green,
+  linesOf,
+  printable,
+  type Row,
+  red,
+  shorten,
+  sizeText,
+  waitText,
+  yellow,
+} from '../../output/style.ts'
 /** What happened to one URL. */
 export interface FetchReport {
   /** Without credentials. */

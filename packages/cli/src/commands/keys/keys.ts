@@ -2,7 +2,7 @@
 import { open, rm } from 'node:fs/promises'
 import type { OwnKey } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError, writeError } from '../../errors.ts'
+import { UsageError, writeError } from '../../exit-code.ts'
 import { daysMsOf, keysIn, strangerOptionsOf, withOperator } from '../../input/operator.ts'
 import { replaceFile } from '../../output/file.ts'
 import { printFindings } from '../../output/findings.ts'

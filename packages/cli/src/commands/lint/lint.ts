@@ -2,8 +2,7 @@
 import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
 import { type Fix, fixRobots, ignoredFindings } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
@@ -13,7 +12,6 @@ import { errorLine, printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type FindingFormat, formatFindings } from './format-findings.ts'
 import type { FileFindings, PlacedFinding } from './reported-findings.ts'
-
 /** Returns the exit code. */
 export async function lint(args: Arguments): Promise<number> {
   if (args.operands.length === 0)

@@ -3,12 +3,10 @@
 import type { Rule } from '@politely/core'
 import type { KnownCrawler } from '@politely/core/crawlers'
 import { textWithoutCredentials } from '@politely/core/engine'
-import { countText } from '../../output/amounts.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { bold, countText, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
 import { UNCLEAR } from './agent-name.ts'
 import type { Identity } from './ip-ranges.ts'
-
 /** A rule that a crawler broke. */
 export interface BrokenRule {
   readonly rule: Rule

@@ -5,11 +5,10 @@ import { type CrawlerRules, originOf, parseRobots, type Robots, type RulesVerdic
 import { rulesFor } from '@politely/core/crawlers'
 import type { Arguments } from '../../command-line.ts'
 import type { Crawler } from '../../crawler.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { fileNameOf } from '../../input/robots-dir.ts'
 import { explainReadError, isRobots, loadRobots } from '../../input/robots-file.ts'
-
 /** The verdict on a URL, also if the folder has no file for its origin. */
 export type MatchVerdict = RulesVerdict | NoFile
 

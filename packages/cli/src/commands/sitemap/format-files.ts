@@ -2,8 +2,7 @@
 import { withoutCredentials } from '@politely/core/engine'
 import { problemMeanings, type SitemapFile, type SitemapOutcome } from '@politely/sitemaps'
 import { describeResult } from '@politely/sitemaps/internal'
-import { countText, sizeText } from '../../output/amounts.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { bold, countText, dim, green, printable, red, sizeText, yellow } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
 import type { ReturnLinksResult } from './return-links.ts'
 

@@ -1,8 +1,7 @@
 // `politely sitemap`: reads the sitemaps of a site, and reports each file.
 import { parseLastmod, type SitemapEntry, type SitemapFile, type SitemapReading } from '@politely/sitemaps'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { numberOf } from '../../input/numbers.ts'
 import { entriesOf, isRobotsLost } from '../../input/sitemap.ts'
 import { withSitemaps } from '../../input/sitemaps.ts'
@@ -11,7 +10,6 @@ import { Progress } from '../../output/progress.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFile, formatReturnLinks, formatSummary } from './format-files.ts'
 import { ReturnLinks } from './return-links.ts'
-
 /** Returns the exit code. */
 export async function sitemap(args: Arguments): Promise<number> {
   if (args.operands.length === 0)

@@ -16,10 +16,9 @@
 import { type CrawlerRules, describeReason, parseRobots, type Robots } from '@politely/core'
 import { findCrawler, isCrawlerName, readingOf, rulesFor } from '@politely/core/crawlers'
 import { nearestName, samplePaths, sampleUrl } from '@politely/core/internal'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { PURPOSES } from '../../flags.ts'
 import type { NamedRobots } from '../../input/robots-file.ts'
-
 /** The robots.txt that is tested. */
 export type Tested = Pick<NamedRobots, 'robots' | 'bytes' | 'access'>
 

@@ -1,13 +1,11 @@
 // `politely test`: checks a robots.txt against files of expectations.
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { loadRobots, readText, requiredRobots } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
 import { write } from '../../output/write.ts'
 import { checkExpectations, type Outcome, parseExpectations } from './expectations.ts'
 import { formatResults, type ResultFormat } from './format-results.ts'
-
 /** Returns the exit code. */
 export async function test(args: Arguments): Promise<number> {
   const files = args.operands

@@ -11,12 +11,10 @@ import {
   type UsageLicense,
 } from '@politely/core/usage'
 import type { ClientVerdict, PageReading, PageReport, TdmrepReport } from '@politely/fetcher'
-import { linesOf, type Row } from '../../output/rows.ts'
 import { adviceOn, reasonText } from '../../output/sentences.ts'
-import { bold, dim, green, printable, shorten, yellow } from '../../output/style.ts'
+import { bold, dim, green, linesOf, printable, type Row, shorten, yellow } from '../../output/style.ts'
 import { answerRow, signedRow } from '../../output/usage-rows.ts'
 import { hang } from '../../output/wrap.ts'
-
 /** The answers about one URL, and what the command has read for them. */
 export interface UsageReport {
   /** As it was given, without credentials. */

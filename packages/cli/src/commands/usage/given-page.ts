@@ -1,9 +1,8 @@
 // What the command line gives in place of a page: its headers and its HTML.
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { readText } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
-
 export interface GivenPage {
   /** One pair for each line. */
   readonly headers: readonly (readonly [name: string, value: string])[]
