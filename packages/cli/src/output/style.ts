@@ -35,6 +35,16 @@ export function errorLine(message: string): string {
   return `politely: ${safeText(message)}\n`
 }
 
+/** Returns a heading and its lines; nothing if there are no lines. */
+export function section(heading: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${dim(heading)}\n${lines.join('\n')}\n`
+}
+
+/** Returns the parts that are not empty, each in lines of their own. */
+export function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n')
+}
+
 /** A label and its texts. A row without a text is left out; a second text has a line without label. */
 export type Row = readonly [label: string, text: string | false | 0 | undefined | readonly string[]]
 

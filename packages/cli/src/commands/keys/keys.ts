@@ -9,32 +9,33 @@ import { printFindings } from '../../output/findings.ts'
 import { printOne } from '../../output/report.ts'
 import { writeSite } from '../../output/site-folder.ts'
 import { errorLine, printable } from '../../output/style.ts'
-import { runVerb } from '../../verb.ts'
+import { runVerb, type Verbs } from '../../verb.ts'
 
 const FORMAT = ['format', 'json']
 /** For how long a directory may be valid, and a key be published. Days. */
 const VALID = [0.01, 90] as const
 const KEY_VALID = [1, 3_650] as const
 
+const VERBS: Verbs = {
+  new: { operands: 'bot.jwk', count: [1, 1], flags: ['valid', ...FORMAT], run: create },
+  rotate: { operands: 'bot.jwk bot-2.jwk', count: [2, 2], flags: ['lead', 'overlap', ...FORMAT], run: rotate },
+  directory: {
+    operands: 'bot.jwk --agent https://bot.example',
+    count: [1, 100],
+    flags: ['agent', 'output', 'valid', ...FORMAT],
+    run: directory,
+  },
+  check: {
+    operands: 'https://bot.example',
+    count: [1, 1],
+    flags: ['key', 'timeout', 'allow-address', ...FORMAT],
+    run: check,
+  },
+}
+
 /** Returns the exit code. */
 export function keys(args: Arguments): Promise<number> {
-  const verbs = {
-    new: { operands: 'bot.jwk', count: [1, 1], flags: ['valid', ...FORMAT], run: create },
-    rotate: { operands: 'bot.jwk bot-2.jwk', count: [2, 2], flags: ['lead', 'overlap', ...FORMAT], run: rotate },
-    directory: {
-      operands: 'bot.jwk --agent https://bot.example',
-      count: [1, 100],
-      flags: ['agent', 'output', 'valid', ...FORMAT],
-      run: directory,
-    },
-    check: {
-      operands: 'https://bot.example',
-      count: [1, 1],
-      flags: ['key', 'timeout', 'allow-address', ...FORMAT],
-      run: check,
-    },
-  } as const
-  return runVerb('keys', verbs, args)
+  return runVerb('keys', VERBS, args)
 }
 
 async function create(args: Arguments, [file = '']: readonly string[]): Promise<number> {
