@@ -6,6 +6,7 @@ import { commandFor } from './flag-synonyms.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { isFile } from './input/is-file.ts'
 import { untilInterrupted } from './interrupt.ts'
+import { orList } from './output/wrap.ts'
 import { write } from './output/write.ts'
 import { version } from './version.ts'
 /**
@@ -53,8 +54,7 @@ function unknownCommand(name: string, rest: readonly string[]): string {
 }
 
 function allNames(): string {
-  const names = commands.map(({ name }) => name)
-  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+  return orList(commands.map(({ name }) => name))
 }
 
 async function print(text: string): Promise<number> {

@@ -73,11 +73,11 @@ export async function printReport<R>(args: Arguments, report: Report<R>): Promis
 /** Prints one row, which is the whole report. Returns the exit code. */
 export function printOne(
   args: Arguments,
-  json: object,
-  text: () => string,
+  json: () => object,
+  text: () => string | Promise<string>,
   exit: ExitName = 'success',
 ): Promise<number> {
-  return printReport(args, { rows: [json], json: () => json, text, exit: () => exit })
+  return printReport(args, { rows: [undefined], json, text, exit: () => exit })
 }
 
 /** `main.ts` exits with the code so far if the reader closes the output. */

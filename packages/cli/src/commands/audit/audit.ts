@@ -30,5 +30,10 @@ export async function audit(args: Arguments): Promise<number> {
   const crawlers = crawlerAccesses(robots, paths, names, args.all('purpose'))
   const found: Audit = { robots: name, date: knownCrawlersDate, paths, isSample, crawlers, names }
   const isUseless = names.some(({ finding }) => args.all('fail-on').includes(finding))
-  return printOne(args, found, () => formatAudit(found, args.has('all')), isUseless ? 'disallowed' : 'success')
+  return printOne(
+    args,
+    () => found,
+    () => formatAudit(found, args.has('all')),
+    isUseless ? 'disallowed' : 'success',
+  )
 }

@@ -20,6 +20,7 @@ import { openUrls, type UrlSource } from '../../input/url-source.ts'
 import { Progress } from '../../output/progress.ts'
 import { printOne } from '../../output/report.ts'
 import { bold, countText, dim, green, printable, red } from '../../output/style.ts'
+import { someOf } from '../../output/wrap.ts'
 /** Returns the exit code. */
 export async function diff(args: Arguments): Promise<number> {
   const [oldName, newName, another] = args.operands
@@ -40,7 +41,12 @@ export async function diff(args: Arguments): Promise<number> {
   const changes = counts.map((count) => count.result())
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
   const report = { old: before.name, new: after.name, urls, isSample, changes }
-  return printOne(args, { isSame, ...report }, () => textOf(report), isSame ? 'success' : 'disallowed')
+  return printOne(
+    args,
+    () => ({ isSame, ...report }),
+    () => textOf(report),
+    isSame ? 'success' : 'disallowed',
+  )
 }
 
 /**
@@ -89,7 +95,11 @@ function textOf(report: {
   const changed = changes.filter(({ disallowed, allowed }) => disallowed.length + allowed.length > 0)
   const head = `${dim('old')}  ${printable(report.old)}\n${dim('new')}  ${printable(report.new)}\n`
   const hint = isSample ? dim('The paths were made from the rules; --urls FILE compares the URLs of your site.\n') : ''
-  if (changed.length === 0) return `${head}${green(`✓ none ${of} changes, for ${crawlers(changes)}`)}\n${hint}`
+  const crawlers = someOf(
+    changes.map(({ crawler }) => crawler),
+    5,
+  )
+  if (changed.length === 0) return `${head}${green(`✓ none ${of} changes, for ${crawlers}`)}\n${hint}`
   const blocks = changed.map(({ crawler, disallowed, allowed }) =>
     [
       `${bold(printable(crawlerText([crawler])))}`,
@@ -100,11 +110,6 @@ function textOf(report: {
   const same = changes.length - changed.length
   const rest = same === 0 ? '' : dim(`Nothing changes for ${same} other ${same === 1 ? 'crawler' : 'crawlers'}.\n`)
   return `${head}\n${blocks.join('\n\n')}\n\n${rest}${hint}`
-}
-
-function crawlers(changes: readonly CrawlerChange[]): string {
-  const names = changes.slice(0, 5).map(({ crawler }) => crawler)
-  return `${names.join(', ')}${changes.length > names.length ? ` and ${changes.length - names.length} more` : ''}`
 }
 
 function sideOf(changes: readonly LineChange[], what: string, of: string): readonly string[] {

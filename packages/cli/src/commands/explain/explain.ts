@@ -13,10 +13,10 @@ import { rejectFiles } from '../../input/is-file.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { lateNotice } from '../../output/late-notice.ts'
+import { printOne } from '../../output/report.ts'
 import { adviceOn, groupNote, reasonText } from '../../output/sentences.ts'
 import { bold, dim, green, joined, printable, red, section } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
-import { jsonLine, write } from '../../output/write.ts'
 import { drawFile } from './draw-file.ts'
 import type { PageHop } from './follow.ts'
 
@@ -100,28 +100,28 @@ async function subjectOf(
  * Prints the subjects, and the redirects of the page after the first one. Returns the exit code of
  * the last URL.
  */
-async function print(
-  subjects: readonly [Subject, ...Subject[]],
+function print(
+  [first, ...others]: readonly [Subject, ...Subject[]],
   crawler: Crawler,
   args: Arguments,
   hops: readonly PageHop[] = [],
 ): Promise<number> {
-  const [first, ...others] = subjects
-  if (args.get('format') === 'json') {
-    const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
-    await write(jsonLine({ ...reportOf(first, crawler.reading.productTokens), ...(hops.length > 0 && { redirects }) }))
-  } else {
+  const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
+  const json = () => ({
+    ...reportOf(first, crawler.reading.productTokens),
+    ...(hops.length > 0 && { redirects }),
+  })
+  const text = async () => {
     const parts = [await drawingOf(first, crawler, args), hopsText(hops)]
     for (const each of others) parts.push(await drawingOf(each, crawler, args))
-    await write(joined(parts))
+    return joined(parts)
   }
-  return EXITS[exitOf(hops.at(-1)?.verdict ?? first.verdict)].code
+  return printOne(args, json, text, exitOf(hops.at(-1)?.verdict ?? first.verdict))
 }
 
 /** The JSON of `--json`. */
 function reportOf({ url, name, robots, explanation, verdict }: Subject, tokens: readonly string[]) {
   return {
-    version: 1,
     ...verdict,
     url: withoutCredentials(url),
     robots: withoutCredentials(name),

@@ -55,7 +55,7 @@ async function init(args: Arguments, [file = '']: readonly string[]): Promise<nu
       )
     const { files, userAgent, validUntil } = await operator.identityFiles(own, { keys, validMs })
     const written = await writeSite(folder, files, { url: own.page, overwrite: args.has('overwrite') })
-    const json = { userAgent, files: written, ...(validUntil !== undefined && { validUntil }) }
+    const json = () => ({ userAgent, files: written, ...(validUntil !== undefined && { validUntil }) })
     return printOne(args, json, () => {
       const width = Math.max(...written.map((each) => printable(each.file).length))
       const rows = written.map(({ file: name, url = '', isKept }) => {

@@ -47,7 +47,7 @@ async function create(args: Arguments, [file = '']: readonly string[]): Promise<
     await writeNewKey(file, keyText(key))
     return printOne(
       args,
-      { keys: [shown(file, key)] },
+      () => ({ keys: [shown(file, key)] }),
       () =>
         `${printable(file)}  a new key, which only you may read\n  keyid  ${key.kid}\n  next   publish it: politely keys directory ${printable(file)} --agent https://bot.example --output public\n`,
     )
@@ -73,7 +73,11 @@ async function rotate(args: Arguments, [oldFile = '', newFile = '']: readonly st
       `  from ${timeText(next.nbf)}  sign with ${printable(newFile)}`,
       `  from ${timeText(old.exp as number)}  publish without ${printable(oldFile)}, and delete it`,
     ]
-    return printOne(args, { keys: [shown(oldFile, old), shown(newFile, next)] }, () => `${lines.join('\n')}\n`)
+    return printOne(
+      args,
+      () => ({ keys: [shown(oldFile, old), shown(newFile, next)] }),
+      () => `${lines.join('\n')}\n`,
+    )
   })
 }
 
@@ -88,19 +92,23 @@ async function directory(args: Arguments, files: readonly string[]): Promise<num
     const signed = await operator.signDirectory({ keys: own, agent, validMs })
     const validUntil = new Date(signed.validUntil).toISOString()
     const written = folder === undefined ? undefined : await writeSite(folder, [signed])
-    const exitCode = await printOne(args, { ...signed, ...(written && { files: written }) }, () => {
-      if (written === undefined) {
-        const headers = Object.entries(signed.headers).map(([name, value]) => `${name}: ${value}`)
-        return `${[...headers, '', signed.body].join('\n')}\n`
-      }
-      const lines = [
-        ...written.map(({ file, url }) => `${printable(file)}${url === undefined ? '' : `  for ${url}`}`),
-        `  keys   ${signed.kids.join(', ')}`,
-        `  valid  until ${validUntil}; sign again before`,
-        `  then   politely keys check ${printable(agent)}`,
-      ]
-      return `${lines.join('\n')}\n`
-    })
+    const exitCode = await printOne(
+      args,
+      () => ({ ...signed, ...(written && { files: written }) }),
+      () => {
+        if (written === undefined) {
+          const headers = Object.entries(signed.headers).map(([name, value]) => `${name}: ${value}`)
+          return `${[...headers, '', signed.body].join('\n')}\n`
+        }
+        const lines = [
+          ...written.map(({ file, url }) => `${printable(file)}${url === undefined ? '' : `  for ${url}`}`),
+          `  keys   ${signed.kids.join(', ')}`,
+          `  valid  until ${validUntil}; sign again before`,
+          `  then   politely keys check ${printable(agent)}`,
+        ]
+        return `${lines.join('\n')}\n`
+      },
+    )
     if (written === undefined && args.get('format') === 'text')
       process.stderr.write(errorLine(`serve this at ${signed.url}, and sign again before ${validUntil}`))
     return exitCode
