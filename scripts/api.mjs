@@ -21,6 +21,7 @@ const NAMES = 'docs/reference/public-names.md'
 /** The entry points that only the other packages of Politely import. They are no API. */
 const SHARED = [
   '@politely/core/internal',
+  '@politely/core/review',
   '@politely/core/node-version',
   '@politely/fetcher/internal',
   '@politely/fetcher/shown-types',
@@ -105,6 +106,8 @@ async function readEntries() {
     log: (message, level) => level >= LogLevel.Warn && problems.push(`typedoc: ${message}`),
   })
 
+  app.converter.on('begin', inlineImported)
+
   const points = app.getEntryPoints() ?? []
   // The name of a module is the name of its file.
   for (const point of points)
@@ -124,6 +127,14 @@ async function readEntries() {
   const list = namesOf(project)
   if (mode === undefined) await app.generateOutputs(project)
   return list
+}
+
+/** Lets TypeDoc look for the tag `@inline` where a type is declared, even if a file imports the type. */
+function inlineImported({ constructor: { prototype } }) {
+  const { shouldInline } = prototype
+  prototype.shouldInline = function (symbol, name) {
+    return shouldInline.call(this, this.resolveAliasedSymbol(symbol), name)
+  }
 }
 
 /** Returns the list of names: a line for each name of each entry point, with its kind. */
@@ -203,8 +214,11 @@ function checkTypes(reflection) {
 
 /** A page does not list the types of other packages that the entry point exports by `export type *`. */
 function removeShownTypes(project, module) {
-  const code = readFileSync(entries.find(({ page }) => page === module.name).source, 'utf8')
-  const isListed = (child) => !child.isReference() || new RegExp(`\\b${child.name}\\b`).test(code)
+  const { source, specifier } = entries.find(({ page }) => page === module.name)
+  const code = readFileSync(source, 'utf8')
+  const [ours] = /^@politely\/[^/]+|^politely/.exec(specifier)
+  const isOurs = (child) => !child.isReference() && project.getSymbolIdFromReflection(child)?.packageName === ours
+  const isListed = (child) => isOurs(child) || new RegExp(`\\b${child.name}\\b`).test(code)
   const shown = module.children.filter((child) => !isListed(child))
   module.groups = module.groups
     .map((group) => Object.assign(group, { children: group.children.filter(isListed) }))

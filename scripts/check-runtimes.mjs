@@ -252,7 +252,8 @@ function typescriptColumns() {
       title: `TypeScript ${short}, ${extension === 'mts' ? 'ES module' : 'CommonJS'}`,
       run: async (name) => {
         const ours = [`types${slug(name)}.${extension}(`, `node_modules/${name}/`]
-        return (await errors).find((line) => ours.some((path) => line.startsWith(path)))?.replace(/^.*?: /, '')
+        const error = (await errors).find((line) => ours.some((path) => line.startsWith(path)))
+        return error && /\berror TS\d+/.exec(error)?.[0]
       },
     }))
   })
@@ -315,22 +316,31 @@ function compare(tables, isWriting) {
   return [`${PAGE} is not current; run \`npm run runtimes\` and read what changed:`, ...changed]
 }
 
-/** A table, and the messages of the cells that say `no`. */
+/**
+ * A table, and the messages of the cells that say `no`. Packages whose cells are the same share a row, and so do
+ * columns.
+ */
 function markdown({ columns, rows, cell }) {
   const failures = new Map() // from a column and a message to the packages
-  const body = rows.map((row) => {
-    const texts = columns.map((column) => {
-      const result = cell(column, row)
-      if (result === undefined) return 'yes'
-      if (result === '–') return '–'
-      // TypeScript repeats the name of the package in its message.
-      const failure = `${column.title}: \`${result.replaceAll('`', "'").replaceAll(row, '…')}\``
-      failures.set(failure, [...(failures.get(failure) ?? []), `\`${row.split('/').at(-1)}\``])
-      return '**no**'
-    })
-    return `| \`${row}\` | ${texts.join(' | ')} |`
+  const text = (column, row) => {
+    const result = cell(column, row)
+    if (result === undefined) return 'yes'
+    if (result === '–') return '–'
+    // TypeScript repeats the name of the package in its message.
+    const failure = `${column.title}: \`${result.replaceAll('`', "'").replaceAll(row, '…')}\``
+    failures.set(failure, [...(failures.get(failure) ?? []), row.split('/').at(-1)])
+    return '**no**'
+  }
+  const texts = new Map(rows.map((row) => [row, columns.map((column) => text(column, row))]))
+  const packagesOf = Map.groupBy(rows, (row) => texts.get(row).join())
+  const columnsOf = Map.groupBy(columns.keys(), (at) => rows.map((row) => texts.get(row)[at]).join())
+  const heads = Array.from(columnsOf.values(), (at) => at.map((one) => columns[one].title).join('; '))
+  const named = (names) => names.map((name) => `\`${name}\``).join(', ')
+  const head = [`| | ${heads.join(' | ')} |`, `|---|${heads.map(() => '---|').join('')}`]
+  const body = Array.from(packagesOf.values(), (names) => {
+    const cells = Array.from(columnsOf.values(), ([at]) => texts.get(names[0])[at])
+    return `| ${named(names)} | ${cells.join(' | ')} |`
   })
-  const head = [`| | ${columns.map(({ title }) => title).join(' | ')} |`, `|---|${columns.map(() => '---|').join('')}`]
-  const messages = [...failures].map(([failure, names]) => `- ${failure} (${names.join(', ')})`)
+  const messages = [...failures].map(([failure, names]) => `- ${failure} (${named(names)})`)
   return [...head, ...body, ...(messages.length > 0 ? ['', ...messages] : []), ''].join('\n')
 }

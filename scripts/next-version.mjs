@@ -11,14 +11,12 @@ const texts = readdirSync('.changeset')
 
 // Operators add crawlers all the time. docs/reference/known-crawlers.md promises this limit.
 const CATALOGUE_DAYS = 92
-const [, catalogueDate] = /knownCrawlersDate = '(.+)'/.exec(
-  readFileSync('packages/core/src/crawlers/known-crawlers.ts', 'utf8'),
-)
+const { date: catalogueDate } = JSON.parse(readFileSync('packages/core/data/crawlers.json', 'utf8'))
 const isCatalogueOld = Date.now() - Date.parse(catalogueDate) > CATALOGUE_DAYS * 86_400_000
 
 if (isCatalogueOld) {
   console.error(
-    `the catalogue of known crawlers is of ${catalogueDate}: compare it with the pages of the operators, and set knownCrawlersDate`,
+    `the catalogue of known crawlers is of ${catalogueDate}: compare it with the pages of the operators, and set the date of packages/core/data/crawlers.json`,
   )
   process.exitCode = 1
 } else if (texts.length === 0) {

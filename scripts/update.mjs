@@ -1,11 +1,12 @@
-// `npm run update`: writes all that is made from the source: the pages that tests compare, the list
-// of public names, the lockfile of packed packages, and the formatting.
+// `npm run update`: writes all that is made from the source: the catalogue of crawlers, the pages that
+// tests compare, the list of public names, the lockfile of packed packages, and the formatting.
 
 import { spawnSync } from 'node:child_process'
 import { updatePackedLock } from './packed.mjs'
 import { SetupError } from './tools.mjs'
 
 const SCRIPTS = [
+  ['scripts/catalogue.mjs'], // the pages of the catalogue are made from it
   ['scripts/pages.mjs', '--write'],
   ['scripts/api.mjs', '--names'],
   ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '--colors=off', '.'],

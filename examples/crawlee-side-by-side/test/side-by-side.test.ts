@@ -122,10 +122,14 @@ describe('the example', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(500)
   })
 
-  test('docs/frameworks.md shows the output, except for times and User-Agents', () => {
+  test('docs/frameworks.md shows two sites and the table of the output, except for times and User-Agents', () => {
     const page = readFileSync(join(here, '../../../docs/frameworks.md'), 'utf8')
-    const shown = [...page.matchAll(/^```text\n(.*?)^```/gms)].map(([, block = '']) => blocksIn(block))
-    expect(shown).toContainEqual(blocksIn(stdout))
+    const [, shown = ''] = /^```text\n(.*?)^```/ms.exec(page) ?? []
+    const printed = blocksIn(stdout)
+    const blocks = [...blocksIn(shown)]
+    expect(blocks).toEqual(blocks.map(([name]) => [name, printed.get(name)]))
+    expect(blocks).toHaveLength(2)
+    expect([...tableIn(shown).keys()]).toEqual([...tableIn(stdout).keys()])
   })
 })
 

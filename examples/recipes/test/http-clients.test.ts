@@ -113,14 +113,7 @@ test(`${PAGE} has these rows, and its first example declares the names that they
   for (const name of Object.keys(namesOf(gate))) expect(setup).toMatch(new RegExp(`\\b${name}\\b`))
   await close()
   await expectTables(PAGE, {
-    head: ['client', 'takes', 'pass', 'the verdict', 'robots.txt and pace see', 'what to know'],
-    rows: clientRows.map(({ name, takes, code, verdict, sees, trap }) => [
-      name,
-      takes,
-      `\`${code}\``,
-      `\`${verdict}\``,
-      sees,
-      trap,
-    ]),
+    head: ['client', 'pass', 'the verdict', 'what to know'],
+    rows: clientRows.map(({ name, code, verdict, trap }) => [name, `\`${code}\``, `\`${verdict}\``, trap]),
   })
 })

@@ -36,8 +36,6 @@ export function namesOf(gate: PoliteGate): Names {
 
 export interface ClientRow {
   readonly name: string
-  /** What it takes, and the name of its option. */
-  readonly takes: string
   readonly imports: string
   /** Creates a client, or requests `url`. */
   readonly code: string
@@ -45,17 +43,16 @@ export interface ClientRow {
   readonly status: string
   /** The verdict of `error`, the client's error for a refused request. */
   readonly verdict: string
-  /** What enters the gate. */
-  readonly sees: string
   readonly followsRedirects: boolean
+  /** What to know, such as what enters the gate if that is not each request and each hop. */
   readonly trap: string
   /** It reads feeds, and no HTML. */
   readonly readsFeeds?: boolean
   readonly large?: LargePackage
 }
 
-const HOPS = { sees: 'each request, each hop', followsRedirects: true }
-const NO_HOPS = { sees: 'each request; it follows no redirects', followsRedirects: false }
+const HOPS = { followsRedirects: true }
+const NO_HOPS = { followsRedirects: false }
 const OWN = { verdict: 'error.verdict' }
 const CAUSE = { verdict: 'error.cause.verdict' }
 
@@ -66,7 +63,6 @@ const NEST: LargePackage = { name: '@nestjs/axios', version: '12.0.1' }
 export const clientRows: readonly ClientRow[] = [
   {
     name: 'fetch of Node',
-    takes: 'is a fetch',
     imports: '',
     code: 'politely(globalThis.fetch, { gate })',
     status: '(await client(url)).status',
@@ -76,7 +72,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'fetch of Node, dispatcher',
-    takes: 'a dispatcher: `dispatcher`',
     imports: '',
     code: 'globalThis.fetch(url, { dispatcher })',
     status: 'client.then((response) => response.text().then(() => response.status))',
@@ -86,7 +81,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'undici, `fetch`',
-    takes: 'is a fetch',
     imports: "import { fetch as undiciFetch } from 'undici'",
     code: 'politely(undiciFetch, { gate })',
     status: '(await client(url)).status',
@@ -96,28 +90,25 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'undici, `request`',
-    takes: 'a dispatcher: `dispatcher`',
     imports: "import { request } from 'undici'",
     code: 'request(url, { dispatcher })',
     status: 'client.then(({ statusCode, body }) => body.dump().then(() => statusCode))',
     ...OWN,
     ...NO_HOPS,
-    trap: '`politeAgent({ gate, maxRedirections: 5 })` follows redirects, and checks each hop. [More](undici-and-node-http.md#with-undici)',
+    trap: 'Follows no redirects; `politeAgent({ gate, maxRedirections: 5 })` does, and checks each hop. [More](undici-and-node-http.md#with-undici)',
   },
   {
     name: 'node:http, node:https',
-    takes: 'an agent: `agent`',
     imports: "import { once } from 'node:events'\nimport { get } from 'node:http'",
     code: 'get(url, { agent: agentFor(url) })',
     status:
       "once(client.on('response', (response) => response.resume()), 'response').then(([response]) => response.statusCode)",
     ...OWN,
     ...NO_HOPS,
-    trap: 'The verdict is in the event `error`. [More](undici-and-node-http.md#with-nodehttp)',
+    trap: 'Follows no redirects. The verdict is in the event `error`. [More](undici-and-node-http.md#with-nodehttp)',
   },
   {
     name: 'got',
-    takes: 'an agent: `agent`',
     imports: "import got from 'got'",
     code: "got.extend({ agent: { http: httpAgent, https: httpsAgent }, headers: { 'user-agent': userAgent } })",
     status: '(await client(url)).statusCode',
@@ -127,7 +118,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'axios, adapter `fetch`',
-    takes: 'a fetch: `env.fetch`',
     imports: "import axios from 'axios'",
     code: "axios.create({ adapter: 'fetch', env: { fetch }, headers: { 'User-Agent': userAgent } })",
     status: '(await client.get(url)).status',
@@ -137,7 +127,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'axios, adapter `http`',
-    takes: 'an agent: `httpAgent`, `httpsAgent`',
     imports: "import axios from 'axios'",
     code: "axios.create({ adapter: 'http', httpAgent, httpsAgent, headers: { 'User-Agent': userAgent } })",
     status: '(await client.get(url)).status',
@@ -147,7 +136,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'NestJS, `HttpModule`',
-    takes: 'the options of axios',
     imports:
       "import 'reflect-metadata'\nimport { HttpModule, HttpService } from '@nestjs/axios'\nimport { firstValueFrom } from 'rxjs'",
     code: "HttpModule.register({ adapter: 'fetch', env: { fetch }, headers: { 'User-Agent': userAgent } })",
@@ -159,7 +147,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'ky',
-    takes: 'a fetch: `fetch`',
     imports: "import ky from 'ky'",
     code: 'ky.create({ fetch, timeout: false })',
     status: '(await client(url)).status',
@@ -169,7 +156,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'ofetch',
-    takes: 'a fetch: `fetch` of `createFetch`',
     imports: "import { createFetch } from 'ofetch'",
     code: 'createFetch({ fetch, defaults: { retry: false } })',
     status: '(await client.raw(url)).status',
@@ -179,7 +165,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'node-fetch',
-    takes: 'is a fetch',
     imports: "import nodeFetch from 'node-fetch'",
     code: 'politely(nodeFetch, { gate })',
     status: '(await client(url)).status',
@@ -189,7 +174,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'superagent',
-    takes: 'an agent: `.agent(…)` of a request',
     imports: "import superagent from 'superagent'",
     code: 'superagent.get(url).agent(agentFor(url))',
     status: '(await client).status',
@@ -199,7 +183,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'needle',
-    takes: 'an agent: `agent`',
     imports: "import needle from 'needle'",
     code: "needle('get', url, { agent: agentFor(url), user_agent: userAgent, open_timeout: 0 })",
     status: '(await client).statusCode',
@@ -209,7 +192,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'node-crawler',
-    takes: 'the options of got',
     imports: "import Crawler from 'crawler'",
     code: 'new Crawler({ agent: { http: httpAgent, https: httpsAgent }, userAgents: userAgent, retries: 0, timeout: 600_000, silence: true })',
     status: '(await client.send({ url, jQuery: false })).statusCode',
@@ -219,7 +201,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'cheerio',
-    takes: 'nothing',
     imports: "import { loadBuffer } from 'cheerio'",
     code: 'loadBuffer(Buffer.from(await (await fetch(url)).arrayBuffer()))',
     status: "client('title').text() === 'a page' ? 200 : 0",
@@ -229,7 +210,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'rss-parser',
-    takes: 'an agent: `requestOptions.agent`; better none',
     imports: "import Parser from 'rss-parser'",
     code: 'new Parser().parseString(await (await fetch(url)).text())',
     status: "(await client).title === 'a page' ? 200 : 0",
@@ -240,19 +220,16 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'jsdom',
-    takes: 'a dispatcher: `resources.dispatcher`',
     imports: "import { JSDOM } from 'jsdom'",
     code: 'JSDOM.fromURL(url, { resources: { dispatcher, userAgent } })',
     status: "(await client).window.document.title === 'a page' ? 200 : 0",
     ...OWN,
-    sees: 'the document, its frames, scripts and style sheets, its `XMLHttpRequest` and `WebSocket`; each hop',
     followsRedirects: true,
-    trap: "A synchronous `XMLHttpRequest` bypasses the gate: leave out `runScripts: 'dangerously'`. A refused script is a `jsdomError` of the virtual console, with our error as its `cause`",
+    trap: "The document, frames, scripts, style sheets, `XMLHttpRequest` and `WebSocket` are checked. A synchronous `XMLHttpRequest` bypasses the gate: leave out `runScripts: 'dangerously'`. A refused script is a `jsdomError` of the virtual console, with our error as its `cause`",
     large: JSDOM,
   },
   {
     name: 'a link checker, such as linkinator',
-    takes: 'a fetch',
     imports: "import { refusalOf } from '@politely/gate'",
     code: "politely(globalThis.fetch, { gate, onDisallowed: 'response' })",
     status: 'client(url).then((response) => (refusalOf(response) ? Promise.reject(response) : response.status))',

@@ -1,20 +1,18 @@
 // cacheOf: what the cache did for a response.
 import { warnOfNoResponse } from '@politely/core/engine'
 
-/**
- * - `hit`: stored, fresh, and returned without a request.
- * - `revalidated`: stored, and the site has said that it is unchanged.
- * - `stale`: stored, no longer fresh, and returned because the site fails, the cache is offline, or the
- *   request accepts it (`max-stale`, `cache: 'force-cache'`).
- * - `stored`: sent by the site, and stored when its body has been read. If the body is then found not to
- *   be whole, or not to be the page, the state becomes `bypass`.
- * - `bypass`: sent by the site, and not stored.
- */
-export type CacheState = 'hit' | 'revalidated' | 'stored' | 'stale' | 'bypass'
-
 /** What the cache did for a response. */
 export interface CacheReport {
-  readonly state: CacheState
+  /**
+   * - `hit`: stored, fresh, and returned without a request.
+   * - `revalidated`: stored, and the site has said that it is unchanged.
+   * - `stale`: stored, no longer fresh, and returned because the site fails, the cache is offline, or the
+   *   request accepts it (`max-stale`, `cache: 'force-cache'`).
+   * - `stored`: sent by the site, and stored when its body has been read. If the body is then found not to
+   *   be whole, or not to be the page, the state becomes `bypass`.
+   * - `bypass`: sent by the site, and not stored.
+   */
+  readonly state: 'hit' | 'revalidated' | 'stored' | 'stale' | 'bypass'
   /** How old the response is (RFC 9111 §4.2.3). Milliseconds; 0 for one that the site just sent. */
   readonly ageMs: number
   /** When its body was stored. Milliseconds since 1970; undefined for one that was not stored before. */

@@ -1,7 +1,10 @@
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
-/** What an offline cache lacks for a request. */
-export type CacheMissReason = 'page' | 'rules' | 'request'
+/**
+ * What an offline cache lacks for a request.
+ * @inline
+ */
+type CacheMissReason = 'page' | 'rules' | 'request'
 
 const PROBLEMS: Readonly<Record<CacheMissReason, string>> = {
   page: 'the page is not stored; fetch it once without `offline`',

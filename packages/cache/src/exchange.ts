@@ -31,10 +31,11 @@
 // Requests that follow learn the end of the flight once: when the page is stored, or when it is
 // clear that it won't be.
 import { isPolitelyError, outcomeOf } from '@politely/core'
-import { httpDate, outcomesThatMay } from '@politely/core/engine'
+import { outcomesThatMay } from '@politely/core/engine'
+import { httpDate } from '@politely/core/internal'
 import { isDecodedByFetch, makeResponse, messageOf, NULL_BODY, UNSEEN_CODING } from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
-import { type CacheReport, type CacheState, report } from './cache-report.ts'
+import { type CacheReport, report } from './cache-report.ts'
 import { CacheMissError } from './errors.ts'
 import type { Flight, FlightEnd, Flights } from './flights.ts'
 import { directivesOf, type Freshness, secondsOf } from './freshness.ts'
@@ -450,7 +451,7 @@ export class Exchange {
   // What the states do
 
   /** Makes a response of what is stored. Undefined if its body is gone. */
-  async #restore(page: StoredPage, state: CacheState, because: string): Promise<Response | undefined> {
+  async #restore(page: StoredPage, state: CacheReport['state'], because: string): Promise<Response | undefined> {
     const { settings, attempt } = this.#shared
     const chunks = await attempt(() => bodyOf(page, this.#request.method, settings.store))
     const response = chunks && restored(page, chunks, settings, state, because)
@@ -509,7 +510,7 @@ export class Exchange {
   }
 }
 
-function newlySent(state: CacheState, because: string): CacheReport {
+function newlySent(state: CacheReport['state'], because: string): CacheReport {
   return { state, ageMs: 0, storedAt: undefined, because }
 }
 
@@ -530,7 +531,7 @@ export function restored(
   { record, bodyBytes }: StoredPage,
   chunks: Chunks,
   { now, freshness }: Settings,
-  state: CacheState,
+  state: CacheReport['state'],
   because: string,
 ): Response {
   const { url, status, statusText, storedAt } = record

@@ -1,6 +1,6 @@
 // Says whether a response may be stored, and how long it is fresh (RFC 9111). http-cache-semantics
 // decides; what it leaves out stands here.
-import { httpDate } from '@politely/core/engine'
+import { httpDate } from '@politely/core/internal'
 import { setBounded } from '@politely/fetcher/internal'
 import CachePolicy from 'http-cache-semantics'
 import type { PageRecord } from './page-store.ts'

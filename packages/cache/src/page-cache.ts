@@ -12,8 +12,11 @@ import type { StoredPage, VisitLog } from './page-store.ts'
 import { keyOf } from './response-fields.ts'
 import { type Attempt, Visits } from './visits.ts'
 
-/** Which responses `prune` deletes. */
-export interface PruneOptions {
+/**
+ * Which responses `prune` deletes.
+ * @inline
+ */
+interface PruneOptions {
   /** Those that the site has neither sent nor confirmed for so long. Milliseconds. */
   readonly olderThanMs: number
   /** Whether the visits of their URLs are deleted too. Default false. */
@@ -25,8 +28,11 @@ export interface PruneOptions {
   readonly where?: ((page: StoredPage) => boolean) | undefined
 }
 
-/** Which URLs `due` yields. */
-export interface DueOptions {
+/**
+ * Which URLs `due` yields.
+ * @inline
+ */
+interface DueOptions {
   /** Those that are due at this time. Milliseconds since 1970. Default: the time now. */
   readonly now?: number | undefined
   /** At most so many. Default 1000. */
@@ -35,14 +41,6 @@ export interface DueOptions {
 
 /** A stored response, and how fresh it is now. */
 export interface ListedPage extends StoredPage, Freshness {}
-
-/** What `prune` deleted. */
-export interface Pruned {
-  /** How many stored responses. */
-  readonly pages: number
-  /** How long their bodies were. */
-  readonly bytes: number
-}
 
 /**
  * A private cache of pages (RFC 9111). A stored page that is fresh is returned without a request, after
@@ -132,7 +130,12 @@ export class PageCache implements ResponseCache {
    * Deletes old responses.
    * @throws {OptionError} for an invalid option.
    */
-  async prune(options: PruneOptions): Promise<Pruned> {
+  async prune(options: PruneOptions): Promise<{
+    /** How many stored responses. */
+    readonly pages: number
+    /** How long their bodies were. */
+    readonly bytes: number
+  }> {
     assertOptions(options, '{ olderThanMs: 2_592_000_000 }', { olderThanMs: true, forget: true, where: true })
     const { forget = false, where = () => true } = options
     callable('where', where, 'a function that gets a stored response and returns true or false')

@@ -8,7 +8,8 @@ import { politely } from '@politely/gate'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { expect, onTestFinished, test } from 'vitest'
-import { type CacheState, cacheOf, MemoryPageStore, PageCache, type PageCacheOptions } from '../src/index.ts'
+import type { CacheReport } from '../src/cache-report.ts'
+import { cacheOf, MemoryPageStore, PageCache, type PageCacheOptions } from '../src/index.ts'
 import { type Answer, type Exchange, RandomSite } from './random-site.ts'
 import {
   afterFailure,
@@ -209,7 +210,7 @@ interface Known {
 /** What the caller got. */
 interface Given {
   readonly response: Response
-  readonly state: CacheState | undefined
+  readonly state: CacheReport['state'] | undefined
   readonly ageMs: number | undefined
 }
 

@@ -1,6 +1,6 @@
 // The error of a navigation whose browser is gone. Drivers word this error in many ways, and some
 // messages name a frame instead of the browser.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
 /**
  * The browser was closed, it crashed, or the connection to it ended, so a navigation cannot

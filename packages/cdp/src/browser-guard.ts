@@ -2,13 +2,8 @@
 // closes.
 import { OptionError } from '@politely/core'
 import { oneOf } from '@politely/fetcher/internal'
-import {
-  assertGateOptions,
-  type GateOrOptions,
-  type PoliteGate,
-  type RobotsDisallowedError,
-  resolveGate,
-} from '@politely/gate'
+import { type PoliteGate, type RobotsDisallowedError, resolveGate } from '@politely/gate'
+import { assertGateOptions, type GateOrOptions } from '@politely/gate/internal'
 import { Guard, type PageRequests } from './guard.ts'
 import { guardedContext } from './guarded-context.ts'
 import { type GuardedPage, Pages } from './pages.ts'

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
 import { isPrivateHost } from '@politely/fetcher/internal'
-import { type Permit, type PoliteGate, RobotsDisallowedError, warnOfOtherName } from '@politely/gate'
-import { Exchange } from '@politely/gate/internal'
+import { type Permit, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { Exchange, warnOfOtherName } from '@politely/gate/internal'
 import { FORBID_DOWNLOADS } from './page-downloads.ts'
 import {
   type ErrorReason,

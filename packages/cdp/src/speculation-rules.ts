@@ -12,7 +12,7 @@
 //   the rules by then;
 // - rules that a page inserts while mutation observers are notified of other rules, since Chromium
 //   reads the rules before the next notification.
-// Only a switch at launch stops the requests of all rules: see docs/playwright.md.
+// Only a switch at launch stops the requests of all rules: see docs/browsers.md.
 
 import { PAGE_METHODS } from './page-methods.ts'
 

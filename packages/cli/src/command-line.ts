@@ -2,7 +2,7 @@
 // docs/cli.md say the same, and a mistake is answered by one line that says what to write.
 
 import { parseArgs } from 'node:util'
-import { Arguments, type Flag, nearestName, parseOptions } from '@politely/core/internal'
+import { Arguments, type Flag, nearestName, parseOptions } from '@politely/core/review'
 import { UsageError } from './exit-code.ts'
 import { explainUnknownFlag } from './flag-synonyms.ts'
 

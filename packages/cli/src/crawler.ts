@@ -3,12 +3,14 @@
 // used as they are.
 import { type Dialect, type DialectName, dialects, productTokenOf } from '@politely/core'
 import { findCrawler, isCrawlerName, readingOf } from '@politely/core/crawlers'
-import { describeValue, explainMissingToken } from '@politely/core/engine'
+import { describeValue } from '@politely/core/engine'
+import { explainMissingToken } from '@politely/core/internal'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './exit-code.ts'
 import { errorLine } from './output/style.ts'
 import { orList } from './output/wrap.ts'
 import { crawlersOfProduct } from './product-names.ts'
+
 /** Says what a User-Agent header lacks if it has neither a URL nor a mail address. */
 export function adviceOnContact(userAgent: string): string | undefined {
   return /https?:\/\/|@/.test(userAgent)

@@ -1,8 +1,10 @@
 // Turns a thrown value into one line on stderr and an exit code.
+
 import { OptionError } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import { EXITS, Interrupted, UsageError } from './exit-code.ts'
 import { errorLine } from './output/style.ts'
+
 export function describeError(error: unknown): { readonly exitCode: number; readonly text: string } {
   const { usage, internal, interrupted } = EXITS
   if (error instanceof Interrupted) return { exitCode: interrupted.code, text: '' }

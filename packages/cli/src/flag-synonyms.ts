@@ -1,5 +1,5 @@
 // Options in the words of other programs, and the options of Politely for them.
-import { nearestName } from '@politely/core/internal'
+import { nearestName } from '@politely/core/review'
 
 /** What is read of the spec of a command. */
 interface Command {

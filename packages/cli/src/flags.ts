@@ -9,8 +9,9 @@
 //
 // Notes follow the text: `[one of a, b]` has the values that the flag may have, `[default 1]` its
 // value if it is not given, and `[otherwise no limit]` says what happens without it.
+
 import type { DialectName } from '@politely/core'
-import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/internal'
+import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/review'
 import type { Arguments, CommandSpec, Flag } from './command-line.ts'
 
 /** Returns the flags of a text, in its order. */

@@ -11,30 +11,26 @@ export {
   outcomeOf,
   type PageOutcome,
   type PageOutcomeKind,
-  type PageOutcomeReason,
-  type PagePrice,
   type PageResponse,
   parseRobots,
   type Robots,
-  type Severity,
   type Verdict,
 } from '@politely/core'
+
 export {
   BlockedAddressError,
   ClientClosedError,
-  type ClientUsage,
   type ClientVerdict,
   type Logger,
   RobotsClient,
   type RobotsClientOptions,
-  type UsageOptions,
 } from '@politely/fetcher'
+
 export {
   AbortedWaitError,
   BudgetError,
   CircuitOpenError,
   type EnterOptions,
-  type Forecast,
   GateClosedError,
   InvalidRequestError,
   type PacingOptions,
@@ -49,10 +45,9 @@ export {
   ResponseError,
   RobotsDisallowedError,
   refusalOf,
-  type SourceOptions,
   usageOf,
   WaitTooLongError,
-  type WhenOptions,
 } from '@politely/gate'
+
 // The types that a gate and a client show.
 export type * from '@politely/gate/shown-types'

@@ -1,8 +1,9 @@
 // Runs the commands of packages that only their users install, so that the install of `politely`
 // stays small.
-import { loadOptional } from '@politely/core/internal'
+import { loadOptional } from '@politely/core/review'
 import type { Arguments, Flag } from './command-line.ts'
 import { UsageError } from './exit-code.ts'
+
 /**
  * Runs the command of a package with the same arguments. Returns the exit code.
  * @param load Imports the command. A bundler has to see the name in its `import`.

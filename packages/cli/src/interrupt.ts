@@ -1,6 +1,7 @@
 // Ends a command at Ctrl-C and SIGTERM.
 import { once } from 'node:events'
 import { Interrupted } from './exit-code.ts'
+
 export const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** @throws {Interrupted} at Ctrl-C and SIGTERM. */

@@ -9,6 +9,7 @@ import { untilInterrupted } from './interrupt.ts'
 import { orList } from './output/wrap.ts'
 import { write } from './output/write.ts'
 import { version } from './version.ts'
+
 /**
  * Runs a command line, without `node` and the name of the script. Returns the exit code.
  * @throws {UsageError} for a mistake on the command line.

@@ -1,5 +1,5 @@
 // The verbs of a command, such as `new` of `politely keys new`.
-import { nearestName } from '@politely/core/internal'
+import { nearestName } from '@politely/core/review'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './exit-code.ts'
 

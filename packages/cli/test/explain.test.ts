@@ -1,6 +1,7 @@
 // What `politely explain` draws.
-import { deviations, dialects } from '@politely/core'
-import { differences } from '@politely/core/internal'
+import { dialects } from '@politely/core'
+import { deviations } from '@politely/core/internal'
+import { differences } from '@politely/core/review'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'

@@ -1,7 +1,7 @@
 // `politely lint --fix`: repairs lines, and changes no verdict.
 import { readFileSync } from 'node:fs'
 import { lintRobots, parseRobots, type Robots } from '@politely/core'
-import { fixRobots } from '@politely/core/internal'
+import { fixRobots } from '@politely/core/review'
 import { type ConformanceCase, conformanceDir, judgeConformance } from '@politely/testkit/cases/conformance'
 import { printAfterRun } from '@politely/testkit/parts'
 import { pick, seededRandom } from '@politely/testkit/random-robots'

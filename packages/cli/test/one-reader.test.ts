@@ -1,7 +1,7 @@
 // Everything reads a robots.txt as the parser does: a key that only the parser knows is known to
 // every command.
 import { readFileSync } from 'node:fs'
-import { KNOWN_KEYS, type KnownKey } from '@politely/core/internal'
+import { KNOWN_KEYS, type KnownKey } from '@politely/core/review'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'

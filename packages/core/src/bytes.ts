@@ -23,6 +23,7 @@ export type Source = string | ByteRange
 /**
  * An object with bytes in a string, one character for each (latin1), such as `Body` and `Copy`. A
  * character above U+00FF is read as 0xFF.
+ * @inline
  */
 export interface HasBytes {
   readonly bytes: string

@@ -1,9 +1,9 @@
 // Combines the state of an entry (access/) with the rules of its copy (match/) into one verdict.
 import { type Attempt, decidingAttempt, dueAt, type Entry, isBlocked } from './access/entry.ts'
-import type { LooksLike } from './access/looks-like.ts'
 import { type OriginAccess, originAccessOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf, states } from './access/state.ts'
+import type { LooksLike } from './foreign-format.ts'
 import type { CrawlerRules } from './match/crawler-rules.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import type { UrlInput } from './url/origin.ts'

@@ -6,15 +6,15 @@ import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf } from './access/state.ts'
 import type { Access, Verdict } from './decide.ts'
-import { describeValue, textWithoutCredentials, withoutCredentials } from './describe-value.ts'
+import { describeValue, escapeControls, textWithoutCredentials, withoutCredentials } from './describe-value.ts'
 import { OptionError } from './errors.ts'
-import { escapeControls } from './escape-controls.ts'
 import type { Group } from './match/verdict.ts'
 import { explainUrlProblem } from './url/url-problem.ts'
 
 /**
  * A verdict with or without `access`, what is known about the fetch of robots.txt, and `url`, the
  * URL that was checked.
+ * @inline
  */
 export type Describable = Verdict & { readonly access?: Access | undefined; readonly url?: string }
 

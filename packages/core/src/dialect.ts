@@ -6,7 +6,10 @@
 // by its differences from RFC 9309 (`deviations`), each with the section or reason. A test compares
 // the table in docs/dialects.md with `deviations`.
 
-/** How robots.txt is parsed and how its rules are matched. */
+/**
+ * How robots.txt is parsed and how its rules are matched.
+ * @inline
+ */
 export interface ParsingRules {
   /**
    * Which fields are recognised. `lenient`: by the beginning of the key, with frequent
@@ -80,6 +83,7 @@ export interface ParsingRules {
 /**
  * What a missing or unreachable robots.txt means, and how long a file is valid, unless the caller's
  * options say otherwise.
+ * @inline
  */
 export interface AccessDefaults {
   /**
@@ -161,7 +165,10 @@ const rfc9309: Dialect = {
   },
 }
 
-/** One question that a dialect answers differently from `rfc9309`. */
+/**
+ * One question that a dialect answers differently from `rfc9309`.
+ * @inline
+ */
 export type Deviation = {
   [Q in keyof (ParsingRules & AccessDefaults)]: {
     readonly question: Q

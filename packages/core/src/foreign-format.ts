@@ -4,15 +4,20 @@
 import { knownKeyOf } from './parse/directive.ts'
 
 /**
- * What a body looks like that is not a robots.txt:
+ * What a response looks like that is not a robots.txt.
  *
+ * - `challenge`: its headers say that it is a challenge for browsers (`cf-mitigated`,
+ *   `x-amzn-waf-action`). All others describe the body.
  * - `html`, `xml`, `json`: a document in this format.
  * - `utf-16`: text in UTF-16, whose rules no crawler can read. RFC 9309 §2.3 asks for UTF-8.
  * - `gzip`: compressed, and no Content-Encoding header says so.
  * - `binary`: any other bytes that are not text.
  * - `text`: plain text without a line that a robots.txt could have, such as `Access denied`.
  */
-export type ForeignFormat = 'html' | 'xml' | 'json' | 'utf-16' | 'gzip' | 'binary' | 'text'
+export type LooksLike = 'challenge' | 'html' | 'xml' | 'json' | 'utf-16' | 'gzip' | 'binary' | 'text'
+
+/** The format of a body that is not a robots.txt. */
+export type ForeignFormat = Exclude<LooksLike, 'challenge'>
 
 /** How other formats begin, after blanks and a byte order mark. */
 const SIGNATURES: readonly (readonly [RegExp, ForeignFormat])[] = [

@@ -26,7 +26,10 @@ import type { UrlInput } from './url/origin.ts'
 /** What bound rules keep: the `rules` only, or the whole `file` too. */
 export type Keep = 'rules' | 'file'
 
-/** Options of `Robots.forCrawler`. */
+/**
+ * Options of `Robots.forCrawler`.
+ * @inline
+ */
 export interface BindOptions {
   /**
    * What stays in memory. `rules`: the crawler's rules only, and no part of the file; for callers

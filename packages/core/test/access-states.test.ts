@@ -8,27 +8,29 @@ import { describe, expect, test } from 'vitest'
 import {
   type AccessPolicy,
   accessPolicyOf,
-  advance,
   allows,
   decide,
-  defaultAccessPolicy,
-  describeState,
   type Entry,
-  entryFrom,
-  entryText,
   freshUntil,
   holdsUntil,
-  keepUntil,
-  originAccessOf,
   plan,
-  type Reply,
   type State,
   settle,
-  startAttempt,
   stateOf,
   states,
 } from '../src/engine.ts'
 import { type DialectName, dialects, parseRobots } from '../src/index.ts'
+import {
+  advance,
+  defaultAccessPolicy,
+  describeState,
+  entryFrom,
+  entryText,
+  keepUntil,
+  originAccessOf,
+  type Reply,
+  startAttempt,
+} from '../src/internal.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

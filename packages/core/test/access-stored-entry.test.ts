@@ -7,14 +7,9 @@ import { describe, expect, test } from 'vitest'
 import {
   type AccessPolicy,
   decide,
-  defaultAccessPolicy,
-  describeState,
   ENTRY_VERSION,
   type Entry,
-  entryFrom,
-  entryText,
   holdsUntil,
-  keepUntil,
   type Outcome,
   plan,
   type State,
@@ -22,6 +17,7 @@ import {
   stateOf,
 } from '../src/engine.ts'
 import { parseRobots } from '../src/index.ts'
+import { defaultAccessPolicy, describeState, entryFrom, entryText, keepUntil } from '../src/internal.ts'
 
 const DAY = 86_400_000
 const START = Date.UTC(2026, 0, 1)

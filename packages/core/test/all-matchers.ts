@@ -6,14 +6,12 @@ import {
   type Dialect,
   type DialectName,
   dialects,
-  type HasBytes,
   type ParseOptions,
-  type ParsingRules,
-  type ProductTokens,
   parseRobots,
   type RulesVerdict,
   restoreRules,
 } from '../src/index.ts'
+import type { HasBytes, ParsingRules, ProductTokens } from '../src/internal.ts'
 import { RuleIndex } from '../src/match/rule-index.ts'
 import { byteClassesOf, RequestPath } from '../src/url/request-path.ts'
 

@@ -1,19 +1,16 @@
 // The circuit of an origin: its states, and what its values cost flaky sites and dead ones.
 import { seededRandom } from '@politely/testkit/random-robots'
 import { describe, expect, test } from 'vitest'
+import { type Circuit, type CircuitLimits, circuitAfter, closedCircuit } from '../src/engine.ts'
 import {
   applyFailure,
   applySuccess,
-  type Circuit,
-  type CircuitLimits,
   canForgetCircuit,
-  circuitAfter,
   circuitStateOf,
-  closedCircuit,
   delayProbe,
   returnProbe,
   startProbe,
-} from '../src/engine.ts'
+} from '../src/internal.ts'
 
 /** The values of a gate whose caller sets none. */
 const LIMITS: CircuitLimits = { failures: 5, coolMs: 30_000, maxMs: 3_600_000, factor: 2 }

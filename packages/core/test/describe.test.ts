@@ -1,6 +1,7 @@
 // Verdicts as sentences.
 import { describe, expect, it } from 'vitest'
-import { type Describable, describeVerdict, parseRobots } from '../src/index.ts'
+import { describeVerdict, parseRobots } from '../src/index.ts'
+import type { Describable } from '../src/internal.ts'
 
 const robots = parseRobots(
   ['# a comment', 'User-agent: ExampleBot', 'User-agent: OtherBot', 'Disallow: /caf\u00e9/'].join('\n'),

@@ -2,18 +2,18 @@ import { dialectCases } from '@politely/testkit/cases/dialect-cases'
 import { verdictText } from '@politely/testkit/cases/rules-cases'
 import { expectTables } from '@politely/testkit/doc-page'
 import { describe, expect, it } from 'vitest'
-import { accessPolicyOf, advance, dialectFor, type Entry, originAccessOf, settle, startAttempt } from '../src/engine.ts'
+import { accessPolicyOf, type Entry, settle } from '../src/engine.ts'
 import {
   type Dialect,
   type DialectName,
   describeReason,
-  deviations,
   dialects,
   explainDialects,
   OptionError,
   parseRobots,
   restoreRules,
 } from '../src/index.ts'
+import { advance, deviations, dialectFor, originAccessOf, startAttempt } from '../src/internal.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 const HOUR = 3_600_000

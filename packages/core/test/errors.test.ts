@@ -1,8 +1,8 @@
 // `isPolitelyError`: which errors are Politely's. packages/testkit/test/errors-page.test.ts calls it
 // with an error of each class, and with one of another copy of core.
 import { expect, test } from 'vitest'
-import { PolitelyError } from '../src/engine.ts'
 import { isPolitelyError, OptionError } from '../src/index.ts'
+import { PolitelyError } from '../src/internal.ts'
 
 class StoreError extends PolitelyError {
   readonly code = 'ERR_POLITELY_STORE'

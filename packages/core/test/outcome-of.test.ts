@@ -208,6 +208,9 @@ describe('a challenge', () => {
       '<html><title>DDoS-Guard</title><script src="/.well-known/ddos-guard/js-challenge/index.js"></script>',
     ],
     ['Akamai', '<!DOCTYPE html><html><body><div id="sec-if-cpt-container" data-key="" role="main"></div>'],
+    ['HUMAN, after a comment that ends at once', '<html><!--><div id="px-captcha"></div>'],
+    ['HUMAN, after a comment that ends with --!>', '<html><!-- a --!><div id="px-captcha"></div>'],
+    ['Cloudflare, after a script with <!--', '<script><!--\n//</script><script>window._cf_chl_opt={}</script>'],
     ["Akamai's check", `<html><head><meta http-equiv="refresh" content="5; URL='/?bm-verify=AAQ'"></head>`],
     [
       'Anubis',
@@ -347,6 +350,7 @@ describe('a login', () => {
     ['a start of a page that is all there is', form],
     ['a page whose title says so', `<html><title>Log in | A shop</title>${form}${links}`],
     ['a page whose title says so in Russian', `<html><title>Вход</title>${form}${links}`],
+    ['a page with <!-- in its title', `<html><title>Log in <!-- now</title>${form}${links}`],
     ['a field with other quotes', `<title>Sign in</title><input id=p type='PASSWORD'>`],
     ['a field with no quotes', '<title>Login</title><input type=password>'],
   ])('is %s with a password', (_, html) => {
@@ -384,6 +388,11 @@ describe('a login', () => {
         latin1(
           `<html><meta http-equiv="Content-Type" content="text/html; charset=windows-1251"><title>\xc2\xf5\xee\xe4</title>${long}`,
         ),
+        { 'content-type': 'text/html' },
+      ],
+      [
+        'of a meta element that cannot be true: the element was read as ASCII',
+        bytes(`<html><meta charset="utf-16le"><title>Вход</title>${long}`),
         { 'content-type': 'text/html' },
       ],
       [

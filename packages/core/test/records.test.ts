@@ -2,7 +2,8 @@ import { readingCases, recordsCases } from '@politely/testkit/cases/records-case
 import { expectTables } from '@politely/testkit/doc-page'
 import type { DocTable } from '@politely/testkit/doc-table'
 import { describe, expect, it } from 'vitest'
-import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots, restoreRules } from '../src/index.ts'
+import { type CrawlerRules, type DayRange, parseRobots, restoreRules } from '../src/index.ts'
+import type { OtherRecord } from '../src/internal.ts'
 
 /** The parsed values in the form of the table. */
 function readingOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): string {

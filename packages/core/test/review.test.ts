@@ -1,6 +1,6 @@
 // What the command and the playground share: how one line is read, and the quick fixes.
 import { parseRobots } from '@politely/core'
-import { fieldsOf, ignoredFindings, printablePattern, quickFixes } from '@politely/core/internal'
+import { fieldsOf, ignoredFindings, printablePattern, quickFixes } from '@politely/core/review'
 import { sampled } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 

@@ -1,7 +1,7 @@
 // Traces of patterns agree with the matcher, and show what each part took.
 import { expect, test } from 'vitest'
-import { tracePattern } from '../src/engine.ts'
 import { parseRobots } from '../src/index.ts'
+import { tracePattern } from '../src/internal.ts'
 
 test.each([
   ['/a', '/ab', '0-2 /a'],

@@ -2,8 +2,8 @@
 // written by people and not always the crawler's name, so the test counts, and lists what differs.
 import crawlers from 'crawler-user-agents'
 import { expect, test } from 'vitest'
-import { explainMissingToken } from '../src/engine.ts'
 import { productTokenOf } from '../src/index.ts'
+import { explainMissingToken } from '../src/internal.ts'
 
 const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
 

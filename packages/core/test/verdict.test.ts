@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { describeState } from '../src/engine.ts'
 import {
   describeReason,
   describeVerdict,
-  escapeControls,
   explainDialects,
-  explainUrlProblem,
-  isProductToken,
   lintRobots,
   OptionError,
   originOf,
@@ -14,6 +10,7 @@ import {
   productTokenOf,
   restoreRules,
 } from '../src/index.ts'
+import { describeState, escapeControls, explainUrlProblem, isProductToken } from '../src/internal.ts'
 import { dialectNames } from './all-matchers.ts'
 
 const robots = parseRobots(

@@ -8,7 +8,7 @@ import type {
   ResponseTypes,
   StreamingHttpResponse,
 } from '@crawlee/basic'
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, type Permit, type PoliteGate } from '@politely/gate'

@@ -1,9 +1,10 @@
 // Builds the next request after a redirect, by the rules of WHATWG Fetch ("HTTP-redirect fetch"),
 // in the format of Crawlee's HTTP clients.
 import type { HttpRequest, ResponseTypes, StreamingHttpResponse } from '@crawlee/basic'
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
-import { isRedirect, redirectionOf } from '@politely/gate'
+import { isRedirect } from '@politely/gate'
+import { redirectionOf } from '@politely/gate/internal'
 
 type SimpleHeaders = NonNullable<HttpRequest['headers']>
 

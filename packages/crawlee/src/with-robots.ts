@@ -4,15 +4,13 @@ import { OptionError } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
 import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
 import {
-  assertGateOptions,
   BudgetError,
-  checkedCache,
-  type GateOrOptions,
   InvalidRequestError,
   type ResponseCache,
   RobotsDisallowedError,
   resolveGate,
 } from '@politely/gate'
+import { assertGateOptions, checkedCache, type GateOrOptions } from '@politely/gate/internal'
 import { CachedPages } from './cache/cached-pages.ts'
 import {
   type AnyCrawler,

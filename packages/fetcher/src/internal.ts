@@ -34,6 +34,7 @@ export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from
 export { HAS_OWN_CONNECTIONS, LOOKED_UP } from './fetch/sockets/socket-transports.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
+export type { GuardedConnectorOptions, NetworkPolicy, Reach } from './network/network-guard.ts'
 export { registerPoliteDispatcher } from './network/platform-fetch.ts'
 export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
 export { firstSpecialAddresses } from './network/public-address.ts'
@@ -47,7 +48,7 @@ export {
   plausibleTimeout,
   registerPacingOptions,
 } from './options/options.ts'
-export { challengeOf, checkedSigner, withHeaders } from './options/request-signer.ts'
+export { challengeOf, checkedSigner, type SignatureHeaders, withHeaders } from './options/request-signer.ts'
 export {
   type BodyCheck,
   type CodingWatch,

@@ -5,57 +5,58 @@
 // dependencies (TS2742). `scripts/declarations.mjs` finds missing types.
 export type {
   Access,
-  AccessDefaults,
   Attempt,
-  BoundDialect,
   BoundRules,
   CrawlerRules,
   DayRange,
   Dialect,
   DialectName,
   Explanation,
-  FailureReason,
   Group,
-  Hop,
   InvalidUrl,
   Match,
-  OtherField,
-  OtherRecord,
-  ParsingRules,
   RequestRate,
   Robots,
   Rule,
   RulesVerdict,
-  UnavailableReason,
   UrlProblem,
-  WonBy,
 } from '@politely/core'
-export type { Copy, Entry, HeldResult, LooksLike, State } from '@politely/core/engine'
+export type { Copy, Entry, State } from '@politely/core/engine'
 export type {
-  Answer,
+  AccessDefaults,
+  BoundDialect,
   Channel,
   Combination,
+  FailureReason,
+  HeldResult,
+  Hop,
+  LooksLike,
+  OtherField,
+  OtherRecord,
+  ParsingRules,
+  RobotsProblem,
+  SignalUse,
+  UnavailableReason,
+  UsageProblem,
+  UsageReading,
+  UsageSource,
+  WonBy,
+} from '@politely/core/internal'
+export type {
+  Answer,
   Purpose,
   PurposeUsage,
   RobotsDirective,
   RobotsDirectives,
-  RobotsProblem,
-  SignalUse,
   Statement,
   UsageConflict,
   UsageLicense,
-  UsageProblem,
-  UsageReading,
-  UsageSource,
 } from '@politely/core/usage'
-export type { FlightPhase } from './cache/flights.ts'
-export type { CopyInspection, Inspection } from './cache/inspection.ts'
+export type { Inspection } from './cache/inspection.ts'
 export type { ClientExplanation, ImportCounts, PrefetchCounts, RobotsClient, SitemapList } from './client/client.ts'
-export type { PageReading, PageReport } from './client/page-response.ts'
-export type { ClientUsage, TdmrepReading, TdmrepReport } from './client/usage-reader.ts'
-export type { RobotsVia } from './network/robots-way.ts'
-export type { CounterName, Counters } from './report/client-counters.ts'
-export type { CheckedUrl, ClientVerdict, UncheckedUrl } from './report/client-verdict.ts'
+export type { ClientUsage } from './client/usage-reader.ts'
+export type { Counters } from './report/client-counters.ts'
+export type { CheckedUrl, ClientVerdict } from './report/client-verdict.ts'
 export type { Gauges } from './report/gauges.ts'
 export type {
   ClientEvents,

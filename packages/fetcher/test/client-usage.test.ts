@@ -336,13 +336,20 @@ describe('tdmrep.json', () => {
     expect(sites.requestedUrls).toEqual([ROBOTS, FILE])
   })
 
-  test('is evicted when an eighth of maxCacheBytes is full', async ({ sites, newClient }) => {
+  test('counts towards maxCacheBytes, and is evicted with the robots.txt of its origin', async ({
+    sites,
+    newClient,
+  }) => {
     sites.respond(FILE, { ...RESERVED, body: RULE + ' '.repeat(100_000) })
     sites.respond(FILE.replace('a.test', 'b.test'), RESERVED)
-    const client = newClient({ maxCacheBytes: 800_000 })
-    for (const host of ['a.test', 'b.test', 'a.test']) await client.usage(sites.withPort(PAGE.replace('a.test', host)))
+    const client = newClient({ maxCacheBytes: 100_000 })
+    const usageOf = (host: string) => client.usage(sites.withPort(PAGE.replace('a.test', host)))
+    for (const host of ['a.test', 'a.test', 'b.test']) await usageOf(host)
+    expect(sites.requestedUrls.filter((url) => url === FILE)).toHaveLength(1)
+    expect(client.gauges).toMatchObject({ origins: 1 })
+    await usageOf('a.test')
     expect(sites.requestedUrls.filter((url) => url === FILE)).toHaveLength(2)
-    expect(sites.requestedUrls.filter((url) => url === ROBOTS)).toHaveLength(1)
+    expect(sites.requestedUrls.filter((url) => url === ROBOTS)).toHaveLength(2)
   })
 
   test('shares the limits of concurrent fetches with robots.txt', async ({ sites, newClient }) => {

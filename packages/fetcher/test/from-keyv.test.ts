@@ -2,7 +2,7 @@
 import { OptionError } from '@politely/core'
 import Keyv from 'keyv'
 import { expect, test } from 'vitest'
-import { fromKeyv, type KeyvLike } from '../src/index.ts'
+import { fromKeyv } from '../src/index.ts'
 
 test('a value of another type is a miss', async () => {
   const keyv = new Keyv()
@@ -26,5 +26,5 @@ test('set rejects with a code if Keyv could not save the text', async () => {
 })
 
 test.for([undefined, null, {}, new Map().entries()])('rejects a value that is not a Keyv: %o', (given) => {
-  expect(() => fromKeyv(given as unknown as KeyvLike)).toThrow(OptionError)
+  expect(() => fromKeyv(given as unknown as Parameters<typeof fromKeyv>[0])).toThrow(OptionError)
 })

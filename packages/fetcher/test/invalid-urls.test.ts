@@ -1,5 +1,6 @@
 // The answer to an invalid URL: docs/reference/errors.md.
-import { describeVerdict, explainUrlProblem } from '@politely/core'
+import { describeVerdict } from '@politely/core'
+import { explainUrlProblem } from '@politely/core/internal'
 import { invalidUrlCases, notUrls, type UrlCase, urlCaseName, urlCases } from '@politely/testkit/cases/url-cases'
 import { expect, test as plainTest } from 'vitest'
 import { RobotsClient, type RobotsClientOptions, withoutCredentials } from '../src/index.ts'

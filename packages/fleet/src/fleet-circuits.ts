@@ -18,10 +18,10 @@ import {
   type Circuit,
   type CircuitLimits,
   circuitAfter,
-  circuitKeptUntil,
   circuitReport,
   closedCircuit,
 } from '@politely/core/engine'
+import { circuitKeptUntil } from '@politely/core/internal'
 import { LRUCache } from '@politely/fetcher/internal'
 import type { Admission, CircuitReport, CircuitResult, LocalPacer, Ticket } from '@politely/gate'
 import type { PaceCalls } from './pace-calls.ts'

@@ -23,28 +23,25 @@ import {
   type CircuitLimits,
   type Delay,
   delayOf,
-  MAX_RETRY_AFTER_MS,
   type PaceLimits,
   type PaceResponse,
   type PauseReason,
-  pushbackOf,
   startPace,
 } from '@politely/core/engine'
+import { MAX_RETRY_AFTER_MS, pushbackOf } from '@politely/core/internal'
 import { callable, integer, LRUCache, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
 import type {
   Admission,
   CircuitReport,
   CircuitResult,
-  FleetPacerCounters,
   LeaseTerms,
-  PaceReason,
   Pacer,
-  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
+import type { FleetPacerCounters, PaceReason, PacerOutage } from '@politely/gate/internal'
 import { FleetCircuits } from './fleet-circuits.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { LeaseRenewals } from './lease-renewals.ts'

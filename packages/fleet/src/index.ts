@@ -6,16 +6,18 @@ export type {
   Admission,
   CircuitFailure,
   CircuitReport,
-  FleetFailureMessage,
-  FleetPacerCounters,
-  FleetRecoveredMessage,
-  PaceReason,
-  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
+export type {
+  FleetFailureMessage,
+  FleetPacerCounters,
+  FleetRecoveredMessage,
+  PaceReason,
+  PacerOutage,
+} from '@politely/gate/internal'
 export { DEFAULT_TIMEOUT_MS, FleetPacer } from './fleet-pacer.ts'
 export {
   type CircuitReply,

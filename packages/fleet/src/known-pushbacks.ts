@@ -15,7 +15,7 @@
 // harm.
 
 import { LRUCache } from '@politely/fetcher/internal'
-import type { PaceReason } from '@politely/gate'
+import type { PaceReason } from '@politely/gate/internal'
 
 /** A pause by this worker's clock. */
 interface PushbackPause {

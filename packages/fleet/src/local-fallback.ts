@@ -7,7 +7,8 @@
 //
 // Example: a fleet of 4 workers, and a delay of one second. The server goes away. Each worker
 // visits the site after 4 seconds at the earliest, and then every 4 seconds.
-import { type Delay, MAX_SLOW_DELAY_MS, type PaceLimits, type PaceResponse } from '@politely/core/engine'
+import type { Delay, PaceLimits, PaceResponse } from '@politely/core/engine'
+import { MAX_SLOW_DELAY_MS } from '@politely/core/internal'
 import { LRUCache } from '@politely/fetcher/internal'
 import { LocalPacer, type Reservation, type Ticket, type WaitEstimate } from '@politely/gate'
 

@@ -1,6 +1,6 @@
 // The replies of the server to a FleetPacer, and how their fields are checked.
 import type { Delay } from '@politely/core/engine'
-import type { PaceReason } from '@politely/gate'
+import type { PaceReason } from '@politely/gate/internal'
 
 interface Reply {
   /** The time since which the server has lost no data. */

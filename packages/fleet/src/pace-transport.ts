@@ -1,6 +1,7 @@
 // What a FleetPacer needs of its server: Redis and Postgres differ in this only.
 import type { PaceLimits } from '@politely/core/engine'
-import type { FleetFailureMessage, ReportingPacer } from '@politely/gate'
+import type { ReportingPacer } from '@politely/gate'
+import type { FleetFailureMessage } from '@politely/gate/internal'
 import type { CircuitReply, PaceReply } from './pace-reply.ts'
 
 export type Operation = FleetFailureMessage['operation']

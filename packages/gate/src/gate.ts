@@ -14,8 +14,8 @@
 // Most requests pass through all states within the call of `enter`. A request that has a permit
 // already is `granted` when it arrives: `#enterAgain` checks where it was redirected from.
 import { debuglog } from 'node:util'
-import { escapeControls, type HasHref, OptionError } from '@politely/core'
-import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
+import { type HasHref, OptionError } from '@politely/core'
+import { escapeControls, isOfClass, markClass, otherCopyProblem } from '@politely/core/internal'
 import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
   assertKnown,
@@ -43,7 +43,7 @@ import type { Route } from './lane/route.ts'
 import { Routes } from './lane/routes.ts'
 import { SharedLimits } from './lane/shared-limit.ts'
 import { type EnterCall, enterArguments, type WhenArguments, whenArguments } from './options/enter-arguments.ts'
-import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
+import type { EnterOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_ELSEWHERE, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
@@ -395,7 +395,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * for invalid options.
    * @throws The signal's reason after an abort.
    */
-  async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
+  async check(url: string | HasHref, options?: WhenOptions): Promise<ClientVerdict> {
     const text = urlText(url)
     const { signal, redirectedFrom } = whenArguments(options)
     const { robots } = this.#context

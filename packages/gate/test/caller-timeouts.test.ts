@@ -4,15 +4,14 @@ import { Agent, get } from 'node:http'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { forgetQueueTimeout } from '../src/adapter/queue-timeout.ts'
+import type { PoliteFetchOptions } from '../src/fetch/politely.ts'
 import {
   type PacingOptions,
   type PoliteGate,
   type PolitelyOptions,
   politeHttpAgent,
   politely,
-  type RepeatOptions,
   resolveGate,
-  type TimeoutOptions,
 } from '../src/index.ts'
 import { politeAgent } from '../src/undici/index.ts'
 import { kits } from './kits.ts'
@@ -40,7 +39,7 @@ interface Reply {
 
 /** A crawl on simulated time. The fetch that is wrapped needs no network, and obeys its signal. */
 async function crawl(
-  options: Omit<PacingOptions, 'pacer'> & TimeoutOptions & RepeatOptions,
+  options: Omit<PacingOptions, 'pacer'> & Pick<PoliteFetchOptions, 'requestTimeoutMs' | 'callerTimeouts' | 'retry'>,
   replies: Readonly<Record<string, Reply | readonly Reply[]>> = {},
 ) {
   const { retry, requestTimeoutMs, callerTimeouts = 'from-sending', ...ofGate } = options

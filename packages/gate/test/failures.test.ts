@@ -12,8 +12,8 @@ import {
   type PoliteGateOptions,
   politely,
   ResponseError,
-  type ResponseLike,
 } from '../src/index.ts'
+import type { ResponseLike } from '../src/permit/request-report.ts'
 import { listenTo } from './listen.ts'
 import { lookup, Site } from './site.ts'
 

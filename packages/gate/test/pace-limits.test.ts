@@ -1,7 +1,8 @@
 // The pace limits of a site (request-rate, visit-time, 429) and the option `paceBy`. The fields are
 // extensions (RFC 9309 section 2.2.4). How the gate applies them is our choice.
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { PaceBy, PoliteGateOptions } from '../src/index.ts'
+import type { PoliteGateOptions } from '../src/index.ts'
+import type { PaceBy } from '../src/pace/pacing-options.ts'
 import { simulate } from './simulation.ts'
 
 const HOUR = 3_600_000

@@ -8,7 +8,8 @@
 import { getEventListeners } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Permit, PoliteGate, type PoliteGateOptions, type ResponseLike } from '../src/index.ts'
+import { type Permit, PoliteGate, type PoliteGateOptions } from '../src/index.ts'
+import type { ResponseLike } from '../src/permit/request-report.ts'
 import { listenTo } from './listen.ts'
 import { lookup, type Page, Site, until } from './site.ts'
 

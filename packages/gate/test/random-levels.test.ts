@@ -11,16 +11,9 @@ import { seededIntegers } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { gatePort, type OuterLane } from '../src/gate.ts'
-import {
-  LocalPacer,
-  type PaceBy,
-  type Pacer,
-  type Permit,
-  PoliteGate,
-  type Reservation,
-  type Ticket,
-} from '../src/index.ts'
+import { LocalPacer, type Pacer, type Permit, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
 import { SharedLimits } from '../src/lane/shared-limit.ts'
+import type { PaceBy } from '../src/pace/pacing-options.ts'
 import { Site, lookup as siteLookup } from './site.ts'
 
 const SEEDS = Number(process.env.SEEDS ?? sampled(100))

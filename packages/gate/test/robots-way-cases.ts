@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { RobotsClient, type RobotsClientOptions, type RobotsVia } from '@politely/fetcher'
+import { type Inspection, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { PoliteGate, politely } from '@politely/gate'
 import { politeAgent, politeInterceptor } from '@politely/gate/undici'
 import * as undici from 'undici'
@@ -15,7 +15,7 @@ export interface WayCase {
   readonly name: string
   /** What gets the request for robots.txt. */
   readonly receiver: 'the site' | 'your fetch' | 'msw' | 'nock' | 'MockAgent' | 'the proxy' | 'the network' | 'nothing'
-  readonly via: RobotsVia
+  readonly via: Inspection['via']
   /** A part of the verdict's `detail`, if robots.txt is unreachable. */
   readonly detail?: string
   /** Options and environment of Node, beside `HTTP_PROXY`. */
@@ -28,7 +28,7 @@ export interface WayCase {
 export interface Seen {
   readonly because: string
   readonly detail: string | undefined
-  readonly via: RobotsVia | undefined
+  readonly via: Inspection['via'] | undefined
   /** What has got a request for robots.txt. */
   readonly receivers: readonly string[]
 }

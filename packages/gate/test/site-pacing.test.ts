@@ -1,7 +1,8 @@
 // @module-tag timers
 // The option `pace`: options for one site.
 import { expect, test } from 'vitest'
-import { OptionError, type SitePacingOptions } from '../src/index.ts'
+import { OptionError } from '../src/index.ts'
+import type { SitePacingOptions } from '../src/pace/pacing-options.ts'
 import { simulate } from './simulation.ts'
 import { HOSTS, visits } from './visits.ts'
 

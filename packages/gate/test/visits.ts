@@ -2,7 +2,8 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { expect, vi } from 'vitest'
-import type { Permit, PoliteGateOptions, WaitLevel } from '../src/index.ts'
+import type { Permit, PoliteGateOptions } from '../src/index.ts'
+import type { WaitLevel } from '../src/pace/wait-cause.ts'
 import { simulate } from './simulation.ts'
 
 /** Three hosts of one domain, and one host of another. */

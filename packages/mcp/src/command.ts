@@ -1,11 +1,12 @@
 // The command line of the server. Standard output belongs to the protocol; messages for people go to
 // standard error. It reads its flags before it loads the server, so that a mistake is answered at
 // once.
+
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { OptionError } from '@politely/core'
-import { flagHelp, HELP_FLAG, readFlags } from '@politely/core/internal'
+import { flagHelp, HELP_FLAG, readFlags } from '@politely/core/review'
 import type { FetchTools } from './fetch-tools.ts'
 import { MCP_FLAGS } from './flags.ts'
 import type { FetchToolsOptions } from './options.ts'

@@ -2,8 +2,11 @@
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Failure } from './page-reader.ts'
 
-/** A part of a page. */
-export interface FetchedPart {
+/**
+ * A part of a page.
+ * @inline
+ */
+export type FetchedPart = {
   readonly fetched: true
   /** A sentence for the model: the status, the media type, and how to get the next part. */
   readonly message: string
@@ -17,8 +20,11 @@ export interface FetchedPart {
   readonly nextIndex?: number
 }
 
-/** The tool has not fetched the page. */
-export interface NotFetched {
+/**
+ * The tool has not fetched the page.
+ * @inline
+ */
+export type NotFetched = {
   readonly fetched: false
   /** Sentences for the model: why, what to do, and when to try again. */
   readonly message: string

@@ -16,8 +16,11 @@ export interface FetchToolInput {
   readonly raw?: boolean | undefined
 }
 
-/** The input with its defaults. */
-export interface FetchToolArguments {
+/**
+ * The input with its defaults.
+ * @inline
+ */
+export type FetchToolArguments = {
   readonly url: string
   readonly start_index: number
   readonly max_length: number

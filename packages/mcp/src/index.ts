@@ -1,6 +1,5 @@
 // The public API of `@politely/mcp`.
 
 export type { McpServer } from '@modelcontextprotocol/server'
-export { runCommand } from './command.ts'
 export { FetchTools } from './fetch-tools.ts'
 export type { FetchToolsOptions } from './options.ts'

@@ -1,5 +1,6 @@
 // Reads a response body as text: checks its media type, limits its size and decodes its charset.
 import { MIMEType } from 'node:util'
+import { charsetOfMeta } from '@politely/core/internal'
 import { onAbort } from '@politely/fetcher/internal'
 import { htmlToText, type PageText } from './html-to-text.ts'
 
@@ -63,7 +64,9 @@ export async function readBytes(
 export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): PageText {
   const isHtml = kindOf(type) === 'html'
   const charset =
-    charsetOfByteOrderMark(bytes) ?? type?.params.get('charset') ?? (isHtml ? charsetOfMeta(bytes) : undefined)
+    charsetOfByteOrderMark(bytes) ??
+    type?.params.get('charset') ??
+    (isHtml ? charsetOfMeta(bytes.toString('latin1', 0, 1024)) : undefined)
   const decodedText = decode(bytes, charset)
   const asIs = { text: decodedText, isCut: false, lacksUrls: false }
   if (form === 'raw') return asIs
@@ -90,16 +93,6 @@ function charsetOfByteOrderMark(bytes: Buffer): string | undefined {
   if (start.startsWith('\xfe\xff')) return 'utf-16be'
   if (start.startsWith('\xff\xfe')) return 'utf-16le'
   return undefined
-}
-
-/**
- * Returns the charset that a meta element declares. It was read as ASCII, so the page is not in
- * UTF-16, whatever it declares.
- */
-function charsetOfMeta(bytes: Buffer): string | undefined {
-  const inMeta = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i
-  const charset = inMeta.exec(bytes.toString('latin1', 0, 1024))?.[1]
-  return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset
 }
 
 /**

@@ -1,18 +1,10 @@
 // Reads pages under one User-Agent. Each request obeys the site's robots.txt, keeps the site's
 // delay, connects to public addresses only, and is limited in time and size.
 import { STATUS_CODES } from 'node:http'
-import { explainUrlProblem } from '@politely/core'
-import { defaultPushbackStatuses, parseUrl } from '@politely/core/engine'
+import { defaultPushbackStatuses, explainUrlProblem, parseUrl } from '@politely/core/internal'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { integer, linkSignals, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
-import {
-  type AllowedForecast,
-  type Forecast,
-  type Pacer,
-  PoliteGate,
-  politely,
-  RobotsDisallowedError,
-} from '@politely/gate'
+import { type Forecast, type Pacer, PoliteGate, politely, RobotsDisallowedError } from '@politely/gate'
 import { countsWait } from '@politely/gate/internal'
 import type { PageText } from './html-to-text.ts'
 import type { FetchToolsOptions } from './options.ts'
@@ -72,10 +64,12 @@ export interface Failure {
   readonly retryAfterMs?: number
 }
 
+type SlotForecast = Extract<Forecast, { readonly allowed: true }>
+
 /** What a read waits for. */
 export type Stage =
   | { readonly waitsFor: 'robots.txt' | 'response' }
-  | { readonly waitsFor: 'slot'; readonly forecast: AllowedForecast }
+  | { readonly waitsFor: 'slot'; readonly forecast: SlotForecast }
 
 export interface ReadOptions {
   readonly signal: AbortSignal
@@ -217,7 +211,7 @@ export class PageReader {
     return next.allowed ? { ...failure, retryAfterMs: next.waitMs } : failure
   }
 
-  #slotTooLate({ verdict, waitMs, because, ahead }: AllowedForecast): Failure {
+  #slotTooLate({ verdict, waitMs, because, ahead }: SlotForecast): Failure {
     const message = `the request to ${verdict.url} may start in ${seconds(waitMs)} (${because}, requests ahead: ${ahead}), and this ${this.self} waits ${seconds(this.#timeoutMs)} at most`
     return { kind: 'failure', reason: 'turn', message, retryAfterMs: waitMs }
   }

@@ -1,7 +1,8 @@
 // Turns the result of a read into the result of a tool: a sentence for the model, and data for
 // programs. Some MCP clients show their model only one of the two, so both contain the sentence.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { describeVerdict, escapeControls } from '@politely/core'
+import { describeVerdict } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Forecast } from '@politely/gate'
 import type { FetchedPart, FetchToolResult, NotFetched } from './fetch-result.ts'

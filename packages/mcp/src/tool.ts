@@ -9,8 +9,8 @@ import { FETCH_TOOLS_OPTIONS, type FetchToolsOptions } from './options.ts'
 import { PageReader } from './page-reader.ts'
 
 export type * from '@politely/gate/shown-types'
-export type { FetchedPart, FetchToolResult, NotFetched } from './fetch-result.ts'
-export type { FetchToolArguments, FetchToolInput } from './fetch-tool.ts'
+export type { FetchToolResult } from './fetch-result.ts'
+export type { FetchToolInput } from './fetch-tool.ts'
 
 /** The options of `politeFetchTool`: the options of the MCP server, and `fetch`. */
 export interface PoliteFetchToolOptions extends Omit<FetchToolsOptions, 'userAgent'> {
@@ -24,31 +24,20 @@ export interface PoliteFetchToolOptions extends Omit<FetchToolsOptions, 'userAge
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** What `execute` reads of its second argument: the AI SDK and Mastra pass it. */
-export interface FetchToolContext {
+/**
+ * What `execute` reads of its second argument: the AI SDK and Mastra pass it.
+ * @inline
+ */
+interface FetchToolContext {
   /** Ends the call, which then rejects with the signal's reason. */
   readonly abortSignal?: AbortSignal | undefined
 }
 
 /**
- * The input of the tool as a Standard Schema, with its JSON Schema (https://standardschema.dev). It
- * is a schema of Zod.
+ * What `validate` of a Standard Schema returns.
+ * @inline
  */
-export interface FetchToolSchema {
-  readonly '~standard': {
-    readonly version: 1
-    readonly vendor: string
-    readonly types?: { readonly input: FetchToolInput; readonly output: FetchToolArguments } | undefined
-    readonly validate: (value: unknown) => FetchToolValidation | Promise<FetchToolValidation>
-    readonly jsonSchema: {
-      readonly input: (options: { readonly target: string }) => Record<string, unknown>
-      readonly output: (options: { readonly target: string }) => Record<string, unknown>
-    }
-  }
-}
-
-/** What `validate` of a Standard Schema returns. */
-export type FetchToolValidation =
+type FetchToolValidation =
   | { readonly value: FetchToolArguments; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] }
 
@@ -60,7 +49,22 @@ export interface PoliteFetchTool extends AsyncDisposable {
   readonly name: 'fetch_url'
   /** Says what the tool does, for the model. */
   readonly description: string
-  readonly inputSchema: FetchToolSchema
+  /**
+   * The input of the tool as a Standard Schema, with its JSON Schema (https://standardschema.dev). It
+   * is a schema of Zod.
+   */
+  readonly inputSchema: {
+    readonly '~standard': {
+      readonly version: 1
+      readonly vendor: string
+      readonly types?: { readonly input: FetchToolInput; readonly output: FetchToolArguments } | undefined
+      readonly validate: (value: unknown) => FetchToolValidation | Promise<FetchToolValidation>
+      readonly jsonSchema: {
+        readonly input: (options: { readonly target: string }) => Record<string, unknown>
+        readonly output: (options: { readonly target: string }) => Record<string, unknown>
+      }
+    }
+  }
   /**
    * Fetches a part of a page. What keeps the tool from it is a result with a reason, not an error:
    * robots.txt, the time limit, a failure of the site, an invalid input.

@@ -1,7 +1,7 @@
 // What the change from the earlier file to this file does, by the line that causes it: as
 // `politely diff` counts it.
 import { rulesFor } from '@politely/core/crawlers'
-import { ChangeCounter, type CrawlerChange, crawlersIn, samplePaths, sampleUrl } from '@politely/core/internal'
+import { ChangeCounter, type CrawlerChange, crawlersIn, samplePaths, sampleUrl } from '@politely/core/review'
 import { robotsOf } from './matrix.ts'
 import type { PlaygroundState } from './state.ts'
 

@@ -10,7 +10,7 @@ import {
   type UrlProblem,
   type UrlReader,
   urlReaderFor,
-} from '@politely/core/internal'
+} from '@politely/core/review'
 import { documentUrls } from '@politely/sitemaps/internal'
 import { stateIn } from './link.ts'
 import { MAX_ROBOTS_LENGTH, MAX_URL_LENGTH, MAX_URLS, type PlaygroundState } from './state.ts'

@@ -2,7 +2,7 @@
 // verdicts of the matrix.
 import { describeReason } from '@politely/core'
 import { isCrawlerName } from '@politely/core/crawlers'
-import { withoutCredentials } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import { matrixOf } from './matrix.ts'
 import type { PlaygroundState } from './state.ts'
 

@@ -1,7 +1,7 @@
 // The trace of one pattern over one URL, as the panel shows it.
-import type { ParsingRules } from '@politely/core'
-import { tracePattern } from '@politely/core/engine'
-import { printablePattern } from '@politely/core/internal'
+import type { ParsingRules } from '@politely/core/internal'
+import { tracePattern } from '@politely/core/internal'
+import { printablePattern } from '@politely/core/review'
 
 export interface PatternReport {
   readonly matches: boolean

@@ -1,13 +1,13 @@
 // The crawlers of the catalogue by purpose, to choose the columns of the matrix from.
-import { type CrawlerPurpose, type KnownCrawler, knownCrawlers } from '@politely/core/crawlers'
+import { type KnownCrawler, knownCrawlers } from '@politely/core/crawlers'
 
 export interface Preset {
-  readonly purpose: CrawlerPurpose
+  readonly purpose: KnownCrawler['purpose']
   readonly title: string
   readonly crawlers: readonly KnownCrawler[]
 }
 
-const TITLES: Readonly<Record<CrawlerPurpose, string>> = {
+const TITLES: Readonly<Record<KnownCrawler['purpose'], string>> = {
   search: 'Search engines',
   'ai-training': 'AI training',
   'ai-search': 'AI search',
@@ -23,7 +23,7 @@ const TITLES: Readonly<Record<CrawlerPurpose, string>> = {
 }
 
 /** The crawlers that are in use. */
-export const presets: readonly Preset[] = (Object.keys(TITLES) as CrawlerPurpose[])
+export const presets: readonly Preset[] = (Object.keys(TITLES) as KnownCrawler['purpose'][])
   .map((purpose) => ({
     purpose,
     title: TITLES[purpose],

@@ -1,6 +1,6 @@
 // What the playground shows. A link, a file and the gallery hold such a state.
 import type { DialectName } from '@politely/core'
-import { urlIn } from '@politely/core/internal'
+import { urlIn } from '@politely/core/review'
 
 export interface PlaygroundState {
   /** The text of robots.txt. */

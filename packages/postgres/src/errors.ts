@@ -1,6 +1,6 @@
 // The errors of this package. `PostgresPacer` reports them on the channel
 // `politely:postgres:failure`.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 import { describeValue } from '@politely/fetcher/internal'
 
 /**

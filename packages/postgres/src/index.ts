@@ -1,18 +1,12 @@
 // The public API of `@politely/postgres`.
 
 export { isPolitelyError, OptionError } from '@politely/core'
-export type { CircuitLimits, Delay } from '@politely/core/engine'
+export type { Delay } from '@politely/core/engine'
 export type { Lease } from '@politely/fetcher'
 export type {
   Admission,
   CircuitFailure,
   CircuitReport,
-  CircuitResult,
-  FleetFailureMessage as PostgresFailureMessage,
-  FleetPacerCounters as PostgresPacerCounters,
-  FleetRecoveredMessage as PostgresRecoveredMessage,
-  PaceReason,
-  PacerOutage,
   ReportingPacer,
   Reservation,
   Ticket,
@@ -20,7 +14,7 @@ export type {
 } from '@politely/gate'
 export type { PostgresClient } from './client.ts'
 export { PostgresReplyError, PostgresSchemaError, PostgresTimeoutError } from './errors.ts'
-export { type MigrateOptions, migrate } from './migrate.ts'
+export { migrate } from './migrate.ts'
 export type { PostgresPacerMessages } from './pacer-events.ts'
 export { PostgresPacer, type PostgresPacerOptions } from './postgres-pacer.ts'
 export { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts'

@@ -10,15 +10,19 @@ import { describeValue } from '@politely/fetcher/internal'
  */
 export type RedisClient = IoredisClient | NodeRedisClient
 
-/** What this package uses of `Redis` and `Cluster` of ioredis. */
-export interface IoredisClient {
+/**
+ * What this package uses of `Redis` and `Cluster` of ioredis.
+ * @inline
+ */
+export type IoredisClient = {
   callBuffer(...args: never): unknown
 }
 
 /**
  * What this package uses of `createClient`, `createClientPool` and `createCluster` of node-redis.
+ * @inline
  */
-export interface NodeRedisClient {
+interface NodeRedisClient {
   sendCommand(...args: never): unknown
   withTypeMapping(...args: never): unknown
 }

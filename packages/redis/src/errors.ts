@@ -1,5 +1,5 @@
 // The errors of this package. `RedisPacer` reports them on the channel `politely:redis:failure`.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 import { describeValue } from '@politely/fetcher/internal'
 
 /**

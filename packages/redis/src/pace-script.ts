@@ -20,13 +20,8 @@
 //   worker 1   slot               its request starts; the next slot is 1,023 ms later
 //   worker 2   wait of 1,023 ms   its turn is at the next slot
 //   worker 3   wait of 2,053 ms   its turn is one step later: 1,000 + 30 ms
-import {
-  MAX_SIMULATED_REQUESTS,
-  MAX_SLOW_DELAY_MS,
-  MAX_TIMED_RECORDS,
-  MAX_UNDER_WAY_MS,
-  UNDER_WAY_WAIT_MS,
-} from '@politely/core/engine'
+import { MAX_SIMULATED_REQUESTS } from '@politely/core/engine'
+import { MAX_SLOW_DELAY_MS, MAX_TIMED_RECORDS, MAX_UNDER_WAY_MS, UNDER_WAY_WAIT_MS } from '@politely/core/internal'
 import { type Script, scriptOf } from './client.ts'
 
 /**

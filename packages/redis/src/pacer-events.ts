@@ -1,11 +1,13 @@
 // The messages that a RedisPacer publishes on channels of `node:diagnostics_channel`.
-import type { FleetFailureMessage, FleetRecoveredMessage, ReportingPacer } from '@politely/gate'
+import type { ReportingPacer } from '@politely/gate'
+import type { FleetFailureMessage, FleetRecoveredMessage } from '@politely/gate/internal'
 
 /**
  * Redis may evict keys under its `maxmemory-policy`, so delays may be shorter than asked. Published
  * once for each pacer.
+ * @inline
  */
-export interface RedisEvictionMessage {
+export type RedisEvictionMessage = {
   /** The pacer that publishes the message. */
   readonly pacer: ReportingPacer
   /** The policy. Expected: `noeviction`. */

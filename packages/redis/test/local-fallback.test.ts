@@ -4,7 +4,7 @@ import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
-import type { IoredisClient } from '../src/index.ts'
+import type { IoredisClient } from '../src/client.ts'
 import { connectIoredis, openPacer } from './clients.ts'
 import { knowLongAgo } from './epoch.ts'
 

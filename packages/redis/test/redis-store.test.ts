@@ -1,6 +1,7 @@
 // RedisStore over both client libraries, on a real server.
 import { deflateRawSync } from 'node:zlib'
-import { defaultAccessPolicy, entryFrom, entryText, settle } from '@politely/core/engine'
+import { settle } from '@politely/core/engine'
+import { defaultAccessPolicy, entryFrom, entryText } from '@politely/core/internal'
 import { storeCasesFor } from '@politely/testing/cases'
 import { storeAbilities } from '@politely/testkit/cases/store-abilities'
 import { startClock } from '@politely/testkit/clock'

@@ -1,9 +1,10 @@
 // What the server keeps outside of its process: the pace, and the copies of robots.txt. A pacer and
 // a store in the same Redis or Postgres share one client.
+
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { textWithoutCredentials } from '@politely/core/engine'
-import { loadOptional } from '@politely/core/internal'
+import { textWithoutCredentials } from '@politely/core/internal'
+import { loadOptional } from '@politely/core/review'
 import type { Store } from '@politely/fetcher'
 import { messageOf, PROBED_ORIGIN, withTimeout } from '@politely/fetcher/internal'
 import { LocalPacer, type Pacer } from '@politely/gate'

@@ -1,7 +1,8 @@
 // What the flags of the command have in common.
+
 import { readFileSync } from 'node:fs'
 import { describeValue } from '@politely/core/engine'
-import type { Arguments } from '@politely/core/internal'
+import type { Arguments } from '@politely/core/review'
 
 /** A mistake on the command line. */
 export class UsageError extends Error {}

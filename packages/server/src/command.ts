@@ -1,9 +1,11 @@
 // The command line of the server. It reads all flags before it loads the server, so that a mistake
 // is answered at once.
+
 import { parseArgs } from 'node:util'
 import { isPolitelyError } from '@politely/core'
-import { describeValue, withoutCredentials } from '@politely/core/engine'
-import { type Arguments, flagHelp, HELP_FLAG, readFlags } from '@politely/core/internal'
+import { describeValue } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
+import { type Arguments, flagHelp, HELP_FLAG, readFlags } from '@politely/core/review'
 import type { BackendSettings } from './backends.ts'
 import { count, milliseconds, readFile, UsageError } from './command-line.ts'
 import { SERVE_FLAGS } from './flags.ts'

@@ -1,5 +1,5 @@
 // The errors of the server. Each has a stable `code`.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
 /**
  * A token file has a line that is not valid. The server keeps the tokens that it had.

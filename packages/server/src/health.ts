@@ -1,12 +1,11 @@
 // Whether the pacer and the store of the server work. An outage shows without traffic too: the
 // server calls each of them every few seconds. It tells of an outage once when it begins, and once when
 // it ends.
-import { escapeControls } from '@politely/core'
-import { textWithoutCredentials } from '@politely/core/engine'
+import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 import type { Logger } from '@politely/fetcher'
 import { clientPort, messageOf } from '@politely/fetcher/internal'
-import type { PacerOutage, PoliteGate } from '@politely/gate'
-import { type CheckedPacer, durationText, gatePort } from '@politely/gate/internal'
+import type { PoliteGate } from '@politely/gate'
+import { type CheckedPacer, durationText, gatePort, type PacerOutage } from '@politely/gate/internal'
 
 /** What fails, for /readyz. */
 export interface Degraded {

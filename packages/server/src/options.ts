@@ -55,10 +55,16 @@ const SERVER_OPTIONS: Readonly<Record<keyof PolitelyServerOptions, true>> = {
   logger: true,
 }
 
-/** Where a server listens: at a TCP address, or at a UNIX socket. */
+/**
+ * Where a server listens: at a TCP address, or at a UNIX socket.
+ * @inline
+ */
 export type ServerAddress = TcpOptions | { readonly socket: string }
 
-/** A TCP address. */
+/**
+ * A TCP address.
+ * @inline
+ */
 export interface TcpOptions {
   /** The port; 0 for any free one. */
   readonly port: number

@@ -1,7 +1,8 @@
 // What the server says while its pacer or its store fails: in /readyz, /metrics and the log.
 import type { Store } from '@politely/fetcher'
 import { RobotsClient } from '@politely/fetcher'
-import { LocalPacer, type PacerOutage, PoliteGate } from '@politely/gate'
+import { LocalPacer, PoliteGate } from '@politely/gate'
+import type { PacerOutage } from '@politely/gate/internal'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { PolitelyServer } from '../src/index.ts'
 

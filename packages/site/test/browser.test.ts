@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import moved from '../src/docs/moved-pages.json' with { type: 'json' }
 import { read } from './built-site.ts'
 import { browseSite, expectAccessible, isWithoutBrowser, SITE_SCREENSHOTS } from './site-browser.ts'
 
@@ -21,6 +22,9 @@ const PAGES = [
   '/playground/',
   '/404.html',
 ]
+
+/** Returns the address on the site of `page#heading`. */
+const addressOf = (place: string) => place.replace(/#|$/, '/$&')
 
 describe.skipIf(isWithoutBrowser)('in a browser', () => {
   const site = browseSite()
@@ -46,6 +50,20 @@ describe.skipIf(isWithoutBrowser)('in a browser', () => {
         await page.screenshot({ path: join(SITE_SCREENSHOTS, `${name}-full.png`), fullPage: true })
       }
     })
+  })
+
+  test.each(Object.entries<string>(moved))('%s leads to %s', async (old, place) => {
+    const page = await open(`/${addressOf(old)}`)
+    await page.waitForURL(`**/${addressOf(place)}`)
+  })
+
+  test('an old heading that is asked for on an open page leads to its new place', async () => {
+    const isOpen = ([from]: [string, string]) => from.includes('#') && !((from.split('#')[0] ?? '') in moved)
+    const [old = '', place = ''] = Object.entries<string>(moved).find(isOpen) ?? []
+    const [path, heading = ''] = addressOf(old).split('#')
+    const page = await open(`/${path}`)
+    await page.evaluate((hash) => location.assign(`#${hash}`), heading)
+    await page.waitForURL(`**/${addressOf(place)}`)
   })
 
   test('the search finds a section, with the keyboard only', async () => {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { addressIn, withAddress } from '../src/build/address.ts'
+import rows from '../src/docs/moved-pages.json' with { type: 'json' }
 import { pages } from '../src/docs/pages.ts'
 import { REPOSITORY } from '../src/docs/repository.ts'
 import { fileFor, files, html, read } from './built-site.ts'
@@ -52,6 +53,26 @@ test('each link to a page leads to an existing page and an existing heading', ()
   }
   expect(broken).toEqual([])
   expect(count).toBeGreaterThan(5_000)
+})
+
+test('what has moved leads to an existing page and heading, and has a page at its old address', () => {
+  const wrong: string[] = []
+  for (const [old, place] of Object.entries<string>(rows)) {
+    const [oldPage = '', oldHeading] = old.split('#')
+    const [page = '', heading] = place.split('#')
+    const headings = ids.get(`${page}/index.html`)
+    if (!pages().includes(page) || headings === undefined) wrong.push(`${old}: no page ${page}`)
+    else if (heading !== undefined && !headings.has(heading)) wrong.push(`${old}: no heading ${place}`)
+    const oldFile = `${oldPage}/index.html`
+    const expected = heading === undefined ? `/${page}/` : `/${page}/#${heading}`
+    if (!html.get(oldFile)?.includes(`&quot;${oldHeading ?? ''}&quot;:&quot;${expected}&quot;`))
+      wrong.push(`${old}: its page does not lead to ${expected}`)
+    const isGone = oldHeading === undefined
+    if (isGone && (pages().includes(oldPage) || !files.has(`${oldPage}.md`))) wrong.push(`${old}: is a page`)
+    if (!isGone && ids.get(oldFile)?.has(oldHeading)) wrong.push(`${old}: is a heading still`)
+  }
+  expect(wrong).toEqual([])
+  expect(Object.keys(rows).length).toBeGreaterThan(5)
 })
 
 test('a link to a file that is not a page leads to the repository', () => {

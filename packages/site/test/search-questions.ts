@@ -26,7 +26,7 @@ export const questions: Questions = {
   'robots.txt 503 everything disallowed': ['fetching', 'troubleshooting', 'sites-that-fail'],
   'block GPTBot': ['playground-guide', 'reference/known-crawlers'],
   respectRobotsTxtFile: ['crawlee'],
-  'headless browser images scripts': ['playwright', 'puppeteer'],
+  'headless browser images scripts': ['browsers'],
   axios: ['http-clients'],
   'sitemap.xml.gz': ['sitemaps'],
   'wildcard * and $ in disallow': ['dialects', 'verdicts', 'conformance', 'glossary'],

@@ -1,5 +1,5 @@
 // The error of this package.
-import { PolitelyError, withoutCredentials } from '@politely/core/engine'
+import { PolitelyError, withoutCredentials } from '@politely/core/internal'
 import { describeResult, type SitemapFile } from './file-result.ts'
 
 /**

@@ -1,6 +1,6 @@
 // The result of one file: what was read, and what is missing.
 import { describeVerdict } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { ForeignHost } from './entry.ts'
 import type { LimitName } from './limits.ts'

@@ -3,17 +3,14 @@
 export {
   type Access,
   type DayRange,
-  type FailureReason,
   type Group,
-  type Hop,
   isPolitelyError,
   OptionError,
   type RequestRate,
   type Rule,
-  type UnavailableReason,
   type UrlProblem,
 } from '@politely/core'
-export type { LooksLike } from '@politely/core/engine'
+export type { FailureReason, Hop, LooksLike, UnavailableReason } from '@politely/core/internal'
 export type { ClientVerdict } from '@politely/fetcher'
 export type {
   ForeignHost,

@@ -2,6 +2,6 @@
 
 export { type AccessSettings, DatabaseAccess } from './database-access.ts'
 export { DatabaseFile, type FileFormat, type OpenFile } from './database-file.ts'
-export { absolutePath, assertFileOptions, type FileWords, fileSettings } from './options.ts'
+export { absolutePath, assertFileOptions, type FileWords, fileSettings, type SetAside } from './options.ts'
 export { sizeLimits } from './size-limits.ts'
 export { DamageError, StoreError } from './store-error.ts'

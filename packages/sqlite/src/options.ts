@@ -36,8 +36,11 @@ export interface SqliteStoreOptions {
   readonly now?: (() => number) | undefined
 }
 
-/** Describes a damaged file that the store has renamed. */
-export interface SetAside {
+/**
+ * Describes a damaged file that the store has renamed.
+ * @inline
+ */
+export type SetAside = {
   /** The old path, where the new file will be. */
   readonly path: string
   /** The new path of the damaged file. The store never deletes it. */

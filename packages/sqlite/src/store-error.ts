@@ -1,5 +1,5 @@
 // The errors of the store, and how SQLite's errors map to them.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
 /**
  * The reason for a {@link StoreError}.
@@ -12,8 +12,9 @@ import { PolitelyError } from '@politely/core/engine'
  *   choose another `path`.
  * - `FAILED`: SQLite failed, for example because the disk is full. Remedy: read `cause`, and check
  *   permissions and free disk space.
+ * @inline
  */
-export type StoreErrorCode = `ERR_POLITELY_STORE_${'BUSY' | 'FOREIGN' | 'NEWER' | 'FAILED'}`
+type StoreErrorCode = `ERR_POLITELY_STORE_${'BUSY' | 'FOREIGN' | 'NEWER' | 'FAILED'}`
 
 /**
  * A `SqliteStore` could not open, read or write its file; `code` says why.

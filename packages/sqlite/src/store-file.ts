@@ -52,13 +52,22 @@ const CANDIDATES = 'SELECT number, length(text) AS bytes FROM texts'
 const SELECT_EXPIRED = `${CANDIDATES} WHERE keep_until <= ? ORDER BY keep_until LIMIT ${EVICTION_BATCH}`
 const SELECT_OLDEST = `${CANDIDATES} ORDER BY number LIMIT ${EVICTION_BATCH}`
 
-/** A text of the store. */
-export interface StoredText {
-  readonly origin: string
-  readonly text: string
-  /** When the text expires. Milliseconds since 1970. */
-  readonly keepUntil: number
+/** Some texts of the store, and the number of the last one. */
+interface TextPage {
+  readonly texts: readonly {
+    readonly origin: string
+    readonly text: string
+    /** When the text expires. Milliseconds since 1970. */
+    readonly keepUntil: number
+  }[]
+  readonly last: number | undefined
 }
+
+/**
+ * A text of the store.
+ * @inline
+ */
+export type StoredText = TextPage['texts'][number]
 
 export class StoreFile {
   readonly database: DatabaseFile
@@ -83,7 +92,7 @@ export class StoreFile {
    * Returns the rows after the row `after`, in the order in which they were set, and the number of
    * the last one.
    */
-  page(after: number): { readonly texts: readonly StoredText[]; readonly last: number | undefined } {
+  page(after: number): TextPage {
     const rows = this.database.statement(SELECT_PAGE).all(after)
     const texts = rows.flatMap(({ origin, keep_until: keepUntil, text }) =>
       origin instanceof Uint8Array && text instanceof Uint8Array

@@ -5,7 +5,7 @@ import { storeCasesFor } from '@politely/testing/cases'
 import { storeAbilities } from '@politely/testkit/cases/store-abilities'
 import { withoutSlow } from '@politely/testkit/scope'
 import { expect } from 'vitest'
-import type { StoredText } from '../src/index.ts'
+import type { StoredText } from '../src/store-file.ts'
 import { inOneHour, test } from './folder.ts'
 
 const maxBytes = 16 * 1024 * 1024

@@ -1,7 +1,8 @@
 // The fetch of a fake web. It follows redirects as the fetch of Node does. It resolves without
 // timers and without I/O, so that fake timers do not stop it.
 import { orAborted } from '@politely/fetcher/internal'
-import { isRedirect, redirectionOf } from '@politely/gate'
+import { isRedirect } from '@politely/gate'
+import { redirectionOf } from '@politely/gate/internal'
 
 /** Returns the response to one request. */
 export type Respond = (request: Request) => Promise<Response>

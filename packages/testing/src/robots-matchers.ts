@@ -3,7 +3,7 @@
 // `Disallow: /public`, and a group of its own takes a crawler out of the group for `*`.
 import { describeReason, OptionError, parseRobots, type Robots } from '@politely/core'
 import { findCrawler, isCrawlerName, knownCrawlers, readingOf, rulesFor } from '@politely/core/crawlers'
-import { crawlersIn } from '@politely/core/internal'
+import { crawlersIn } from '@politely/core/review'
 import { type Purpose, purposes, usageOf } from '@politely/core/usage'
 
 /** What a matcher returns to `expect.extend` of Vitest and Jest. */

@@ -23,7 +23,7 @@ const PROPERTY =
  */
 export function optionRowsIn(source: string, type: string): OptionRow[] {
   const [, body] =
-    new RegExp(String.raw`^export (?:interface|type) ${type}\b[^{]*\{\n([\s\S]*?^\})`, 'm').exec(source) ?? []
+    new RegExp(String.raw`^(?:export )?(?:interface|type) ${type}\b[^{]*\{\n([\s\S]*?^\})`, 'm').exec(source) ?? []
   if (body === undefined) throw new Error(`no exported type ${type} in the source`)
   const properties = Array.from(body.matchAll(PROPERTY)).filter(([, comment = '']) => !comment.includes('@internal'))
   return properties.map(([, comment = '', name = '', isOptional, text = '']) => {

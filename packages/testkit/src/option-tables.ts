@@ -171,15 +171,18 @@ export const optionTables: readonly OptionTable[] = [
     title: 'politely(fetch)',
     text: 'For `politely(fetch, { … })`. You can add the options of a RobotsClient and of pace. If you pass `robots`, only the options of pace; if you pass `gate`, neither.',
     options: [
-      { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
-      { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
       {
         from: 'gate',
-        type: 'TimeoutOptions',
-        at: { requestTimeoutMs: 'production.md#time-limits', callerTimeouts: 'waiting.md#timeouts-in-existing-code' },
+        type: 'PoliteFetchOptions',
+        at: {
+          onDisallowed: 'polite-fetch.md#refusals',
+          isRateLimited: 'pauses.md#rate-limit-pages',
+          requestTimeoutMs: 'production.md#time-limits',
+          callerTimeouts: 'waiting.md#timeouts-in-existing-code',
+          retry: 'production.md#retries',
+          cache: 'page-cache.md',
+        },
       },
-      { from: 'gate', type: 'RepeatOptions', at: { retry: 'production.md#retries' } },
-      { from: 'gate', type: 'CacheOptions', at: { cache: 'page-cache.md' } },
       { from: 'gate', type: 'RetryOptions', prefix: 'retry.', at: { '*': 'production.md#retries' } },
     ],
   },
@@ -225,7 +228,7 @@ export const optionTables: readonly OptionTable[] = [
       {
         from: 'cdp',
         type: 'BrowserGuardOptions',
-        at: { pageRequests: 'playwright.md#what-is-checked-and-what-waits' },
+        at: { pageRequests: 'browsers.md#what-is-checked-and-what-waits' },
       },
     ],
   },
@@ -247,8 +250,7 @@ export const optionTables: readonly OptionTable[] = [
         type: 'UsageOptions',
         at: { tdmrep: 'fetching.md#what-usage-fetches-and-reads', policyTokens: 'usage.md#policy-tokens' },
       },
-      { from: 'fetcher', type: 'ManyOptions', at: { concurrency: STREAMS } },
-      { from: 'fetcher', type: 'CheckManyOptions', at: { order: STREAMS } },
+      { from: 'fetcher', type: 'CheckManyOptions', at: { '*': STREAMS } },
     ],
   },
   {

@@ -37,13 +37,7 @@ const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 /** Types of options that the page shows otherwise. */
 const NOT_LISTED = [
   'PolitelyOptions', // joins other types
-  'SitePacingOptions', // some of PacingOptions
   'WhenOptions', // two of EnterOptions
-  'GateCheckOptions', // the same
-  'CheckOptions', // the same as LookupOptions
-  'CheckNowOptions', // one of LookupOptions
-  'GateOrOptions',
-  'GuardedConnectorOptions', // the options of undici's connector
   'GuardOptions', // of the code that the browser adapters share
   'PageRequestOptions', // the same
 ]

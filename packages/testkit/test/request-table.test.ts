@@ -1,12 +1,8 @@
-// The table of a browser's requests, in the pages about Playwright and Puppeteer.
+// The table of a browser's requests, in the page about browsers.
 import { requestTable } from '@politely/testkit/browser/browser-request-cases'
 import { expectTables } from '@politely/testkit/doc-page'
 import { test } from 'vitest'
 
-test.each(['playwright.md', 'puppeteer.md'])(
-  'docs/%s lists the requests of a browser',
-  { tags: 'page' },
-  async (name) => {
-    await expectTables(`docs/${name}`, requestTable)
-  },
-)
+test('docs/browsers.md lists the requests of a browser', { tags: 'page' }, async () => {
+  await expectTables('docs/browsers.md', requestTable)
+})

@@ -1,6 +1,5 @@
 // The public API of `@politely/timeline`.
 
-export type { WaitLevel } from '@politely/gate'
 export type { TimelineMark, TimelineRow } from './row.ts'
 export {
   CrawlTimeline,

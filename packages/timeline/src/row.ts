@@ -1,5 +1,5 @@
 // What a timeline records.
-import type { WaitLevel } from '@politely/gate'
+import type { WaitLevel } from '@politely/gate/internal'
 
 /**
  * The events of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe.

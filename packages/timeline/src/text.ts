@@ -1,6 +1,6 @@
 // Draws a timeline as text: one line for each origin, one column for each interval of time.
 
-import type { WaitLevel } from '@politely/gate'
+import type { WaitLevel } from '@politely/gate/internal'
 import type { TimelineRow } from './row.ts'
 import { hasRest, hasSharedWait, labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
 

@@ -2,7 +2,7 @@
 // waited, and which responses asked for fewer requests.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
-import { defaultPushbackStatuses, isOfClass } from '@politely/core/engine'
+import { defaultPushbackStatuses, isOfClass } from '@politely/core/internal'
 import { assertOptions, integer } from '@politely/fetcher/internal'
 import type {
   CircuitMessage,

@@ -1,6 +1,6 @@
 // One GET of a URL that someone else may have chosen: public addresses only, no redirect, and
 // bounds of time and size.
-import { cacheControlOf, foreignFormatOf, headerOf } from '@politely/core/engine'
+import { cacheControlOf, foreignFormatOf, headerOf } from '@politely/core/internal'
 import type { NetworkGuard } from '@politely/fetcher'
 import { loadUndici } from '@politely/fetcher/internal'
 import { DIRECTORY_TYPE } from './profiles.ts'

@@ -1,5 +1,5 @@
 // The errors of this package, each with a stable `code`.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
 /**
  * A request could not be signed: the key is invalid, or the function that signs failed, took longer

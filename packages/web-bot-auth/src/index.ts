@@ -1,7 +1,7 @@
 // The public API of `@politely/web-bot-auth`. Experimental: it follows drafts.
 
 export { isPolitelyError, OptionError } from '@politely/core'
-export type { RequestSigner, RequestToSign, SignatureHeaders } from '@politely/fetcher'
+export type { RequestSigner, RequestToSign } from '@politely/fetcher'
 export { SigningError } from './errors.ts'
 export { type SignedInterceptor, signedInterceptor } from './interceptor.ts'
 export { type DirectoryOptions, KeyDirectories } from './key-directories.ts'

@@ -3,9 +3,9 @@
 // A signature may take a while. The handler is started before that, with a controller of ours, so
 // that the caller can abort the request meanwhile. (undici's cache interceptor does the same.)
 import { OptionError } from '@politely/core'
-import { headerOf } from '@politely/core/engine'
-import type { RequestSigner, SignatureHeaders } from '@politely/fetcher'
-import { challengeOf, checkedSigner, withHeaders } from '@politely/fetcher/internal'
+import { headerOf } from '@politely/core/internal'
+import type { RequestSigner } from '@politely/fetcher'
+import { challengeOf, checkedSigner, type SignatureHeaders, withHeaders } from '@politely/fetcher/internal'
 import { dispatchedTarget, hasRedirectInside } from '@politely/gate/internal'
 
 /** An interceptor of undici 7 or 8: `new Agent().compose(signedInterceptor(signer))`. */

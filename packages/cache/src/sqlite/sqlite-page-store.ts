@@ -1,19 +1,23 @@
 // A store of pages in one SQLite file. It survives restarts, and processes may share it.
 
-import { type SetAside, StoreError } from '@politely/sqlite'
+import { StoreError } from '@politely/sqlite'
 import {
   absolutePath,
   assertFileOptions,
   DatabaseAccess,
   type FileWords,
   fileSettings,
+  type SetAside,
 } from '@politely/sqlite/internal'
 import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from '../page-store.ts'
 import { readBody } from './body-reader.ts'
 import { PageFile } from './page-file.ts'
 import { SqlitePageWriter } from './sqlite-page-writer.ts'
 
-/** Options of a `SqlitePageStore`. Only `file` is required. */
+/**
+ * Options of a `SqlitePageStore`. Only `file` is required.
+ * @inline
+ */
 export interface SqlitePageStoreOptions {
   /**
    * The database file. The store creates it if necessary, but not its folder. SQLite adds two files

@@ -1,11 +1,13 @@
 // The client of a command line, made from the flags of crawler and network.
-import { describeValue, withoutCredentials } from '@politely/core/engine'
+import { describeValue } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import { NetworkGuard, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
 import { crawlerOptionsOf } from '../crawler.ts'
 import { UsageError } from '../exit-code.ts'
 import { dialectOf } from '../flags.ts'
+
 /**
  * Opens a client, and closes it and the connections to a proxy when `use` is done. `use` also gets
  * the dispatcher of the proxy, if `--proxy` is given.

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { UsageError } from '../exit-code.ts'
 import { shorten } from '../output/style.ts'
+
 export function isFile(path: string): boolean {
   return existsSync(path) && statSync(path).isFile()
 }

@@ -1,8 +1,9 @@
 // What `keys` and `identity` share: the package that knows keys, key files, and the options of
 // checks.
+
 import { isPolitelyError } from '@politely/core'
-import { loadOptional } from '@politely/core/internal'
-import type { OwnKey, StrangerOptions } from '@politely/web-bot-auth/operator'
+import { loadOptional } from '@politely/core/review'
+import type { OwnKey } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { allowedAddresses, timeoutOf } from './client.ts'
@@ -39,7 +40,7 @@ export function keysIn(operator: Operator, files: readonly string[]): Promise<re
 }
 
 /** Returns the options of the flags `--timeout` and `--allow-address`. */
-export function strangerOptionsOf(args: Arguments): StrangerOptions {
+export function strangerOptionsOf(args: Arguments): NonNullable<Parameters<Operator['checkDirectory']>[2]> {
   return { timeoutMs: timeoutOf(args), allowAddresses: allowedAddresses(args) }
 }
 

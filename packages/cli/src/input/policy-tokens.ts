@@ -1,8 +1,9 @@
 // The policy tokens of `--policy-token`.
-import { isProductToken } from '@politely/core'
+import { isProductToken } from '@politely/core/internal'
 import type { PolicyToken } from '@politely/core/usage'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'
+
 /** @throws {UsageError} for a value that is not `TOKEN=PURPOSE,FALLBACK`. */
 export async function policyTokensOf(args: Arguments): Promise<readonly PolicyToken[]> {
   const given = args.all('policy-token')

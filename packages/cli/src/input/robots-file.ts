@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { type Access, parseRobots, type Robots } from '@politely/core'
-import { describeForeign, foreignFormatOf, looksLikeMeanings, withoutCredentials } from '@politely/core/engine'
+import { describeForeign, foreignFormatOf, looksLikeMeanings, withoutCredentials } from '@politely/core/internal'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'
@@ -12,6 +12,7 @@ import { lateNotice } from '../output/late-notice.ts'
 import { adviceOn, reasonText } from '../output/sentences.ts'
 import { errorLine } from '../output/style.ts'
 import { fileName, takeStdin } from './stdin.ts'
+
 /** A robots.txt, and what to call it in a report. */
 export interface NamedRobots {
   readonly name: string

@@ -4,6 +4,7 @@ import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { withGate } from './gate.ts'
 import { isFile } from './is-file.ts'
+
 /**
  * Reads the sitemaps of a site, or one sitemap, through a gate.
  * @param given A site such as `https://example.com`, or the URL of a sitemap.

@@ -2,13 +2,15 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DialectName, isPolitelyError, parseRobots } from '@politely/core'
-import { defaultAccessPolicy, describeState, entryFrom } from '@politely/core/engine'
-import type { SetAside, SqliteStore } from '@politely/sqlite'
+import { defaultAccessPolicy, describeState, entryFrom } from '@politely/core/internal'
+import type { SqliteStore } from '@politely/sqlite'
+import type { SetAside } from '@politely/sqlite/internal'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { errorLine } from '../output/style.ts'
 import { isFile } from './is-file.ts'
 import { isMissing, isRobots, type NamedRobots } from './robots-file.ts'
+
 /** The flags that name an SQLite file. */
 export type FileFlag = 'store' | 'cache'
 

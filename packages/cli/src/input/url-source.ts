@@ -1,7 +1,7 @@
 // Reads URLs from a file or stdin: a list, NDJSON, CSV, an access log or a sitemap.
 import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
-import { withoutCredentials } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import {
   formatOfName,
   formatOfText,
@@ -9,7 +9,7 @@ import {
   type UrlFormat,
   type UrlProblem,
   urlReaderFor,
-} from '@politely/core/internal'
+} from '@politely/core/review'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { errorLine, shorten } from '../output/style.ts'

@@ -1,6 +1,4 @@
 // Reports for CI: JUnit XML, and workflow commands of GitHub. URLs in them lose their credentials.
-import { escapeControls } from '@politely/core'
-import { textWithoutCredentials } from '@politely/core/engine'
 
 /**
  * Characters that XML cannot contain become spaces. Invisible characters become references, because
@@ -72,3 +70,5 @@ function junitCase({ name, file, failure, output }: JunitCase): string {
     : output && `<system-out>${output}</system-out>`
   return body ? `${open}>\n      ${body}\n    </testcase>` : `${open}/>`
 }
+
+import { escapeControls, textWithoutCredentials } from '@politely/core/internal'

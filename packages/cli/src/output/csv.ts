@@ -1,6 +1,5 @@
 // Writes CSV (RFC 4180).
-import { escapeControls } from '@politely/core'
-import { textWithoutCredentials } from '@politely/core/engine'
+import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 
 export function csvLine(cells: readonly (string | number | boolean)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`

@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { writeError } from '../exit-code.ts'
 import { SIGNALS } from '../interrupt.ts'
+
 /**
  * Calls `work`, which writes to a file.
  * @param flag Undefined if the file is an operand.

@@ -1,6 +1,6 @@
 // Writes the body of a page: to a file, to stdout, or as text for a terminal.
 import { Readable } from 'node:stream'
-import { escapeControls } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import { replaceFile } from './file.ts'
 import { write } from './write.ts'
 

@@ -1,13 +1,8 @@
 // Sentences of the command about verdicts and responses.
-import {
-  type Access,
-  type Describable,
-  describeReason,
-  escapeControls,
-  type PageOutcome,
-  type Verdict,
-} from '@politely/core'
-import { failuresThatAre, withoutCredentials } from '@politely/core/engine'
+
+import { type Access, describeReason, type PageOutcome, type Verdict } from '@politely/core'
+import { failuresThatAre } from '@politely/core/engine'
+import { type Describable, escapeControls, withoutCredentials } from '@politely/core/internal'
 import type { WaitTooLongError } from '@politely/gate'
 import { printable } from './style.ts'
 

@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
-import type { PublishedFile } from '@politely/web-bot-auth/operator'
+import type { IdentityFiles } from '@politely/web-bot-auth/operator'
 import { UsageError } from '../exit-code.ts'
 import { replaceFile, writing } from './file.ts'
+
 /** A file that was written, or that was kept because it differs from what would be written. */
 export interface WrittenFile {
   readonly file: string
@@ -28,7 +29,7 @@ const MARK = '# Written by politely'
  */
 export async function writeSite(
   folder: string,
-  files: readonly PublishedFile[],
+  files: IdentityFiles['files'],
   editable?: { readonly url: string; readonly overwrite: boolean },
 ): Promise<readonly WrittenFile[]> {
   const byHost = Map.groupBy(files, ({ url }) => new URL(url).host)
@@ -70,7 +71,7 @@ async function put(path: string, text: string): Promise<void> {
 }
 
 /** Returns the comment that says how a file was written. */
-function digestLine({ url }: PublishedFile, body: string): string {
+function digestLine({ url }: IdentityFiles['files'][number], body: string): string {
   return `# ${new URL(url).pathname} sha-256 ${createHash('sha256').update(body).digest('hex')}`
 }
 
@@ -81,7 +82,7 @@ const KEY = /^(?:# \S+(?= sha-256 )|\S+)/
  * Replaces the entries and digests of these files, in the form that Cloudflare Pages and Netlify
  * read.
  */
-function headersText(before: string, files: readonly PublishedFile[], digests: readonly string[]): string {
+function headersText(before: string, files: IdentityFiles['files'], digests: readonly string[]): string {
   const paths = files.map(({ url }) => new URL(url).pathname)
   const entries = files.map(({ headers }, i) =>
     [paths[i], ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`)].join('\n'),

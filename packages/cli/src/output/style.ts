@@ -1,8 +1,8 @@
 // Text for people: colours, safe text, rows, and durations, sizes and counts.
+
 import { styleText } from 'node:util'
-import { escapeControls } from '@politely/core'
-import { textWithoutCredentials } from '@politely/core/engine'
-import type { WaitReason } from '@politely/gate'
+import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
+import type { WaitReason } from '@politely/gate/internal'
 
 export const green = (text: string): string => styleText('green', text)
 export const red = (text: string): string => styleText('red', text)

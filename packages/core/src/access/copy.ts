@@ -1,5 +1,5 @@
 // A robots.txt file that a server sent.
-import type { LooksLike } from './looks-like.ts'
+import type { LooksLike } from '../foreign-format.ts'
 
 /**
  * The bytes of a robots.txt file, with what is needed to ask the server whether they have changed.

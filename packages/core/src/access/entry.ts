@@ -5,8 +5,9 @@
 // `restricted`. A result is valid for the time that its headers and the policy give. An early
 // refresh (`refreshAheadMs`) starts a new attempt before that time is over. If it fails, `held`
 // keeps the result, which stays valid until its original end.
+
+import type { LooksLike } from '../foreign-format.ts'
 import type { Copy } from './copy.ts'
-import type { LooksLike } from './looks-like.ts'
 import type { Hop, UnavailableReason } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
 import { type FailureReason, failuresThatAre } from './reply.ts'

@@ -1,14 +1,8 @@
 // Recognises a response that is not a robots.txt, so that the user learns why "everything is
 // allowed" or "unreachable" may not be what the site's author wanted.
-import { type ForeignFormat, foreignFormatOf } from '../foreign-format.ts'
+import { foreignFormatOf, type LooksLike } from '../foreign-format.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
 import type { Response } from './reply.ts'
-
-/**
- * What a response looks like that is not a robots.txt. `challenge`: its headers say that it is a
- * challenge for browsers (`cf-mitigated`, `x-amzn-waf-action`). All others describe the body.
- */
-export type LooksLike = 'challenge' | ForeignFormat
 
 /** What "it", the response, is or does: one phrase for people for each kind. */
 export const looksLikeMeanings: Readonly<Record<LooksLike, string>> = {

@@ -6,7 +6,7 @@
 // counts, and only if it consists of known words. An unknown word could change its meaning.
 import { textOf } from '../bytes.ts'
 import type { Headers } from '../http/headers.ts'
-import { shownHtml, withoutTags } from './html-text.ts'
+import { headingsOf, shownHtml, withoutTags } from './html-text.ts'
 import type { AccessPolicy } from './policy.ts'
 import type { Response } from './reply.ts'
 
@@ -26,14 +26,10 @@ export function mayBeNotFoundPage(status: number, headers: Headers, { notFoundPa
  */
 export function isNotFoundPage({ status, headers, body }: Response, policy: AccessPolicy): boolean {
   if (body === undefined || !mayBeNotFoundPage(status, headers, policy)) return false
-  const html = shownHtml(textOf(body.bytes))
-  return Array.from(html.matchAll(HEADING)).some(([, , text = '']) =>
-    withoutTags(text).split(SEPARATOR).some(saysNotFound),
-  )
+  const headings = headingsOf(shownHtml(textOf(body.bytes)))
+  return headings.some((text) => withoutTags(text).split(SEPARATOR).some(saysNotFound))
 }
 
-/** A title or a heading, and its content. Takes linear time: see html-text.ts. */
-const HEADING = /<(title|h[1-6])(?=[\s>])[^<>]*>(.*?)(?:<\/\1|$)/gis
 /**
  * What separates the title of a page from the name of its site, as in
  * `Page not found &#8211; Example`.

@@ -1,10 +1,14 @@
 // What one attempt to fetch robots.txt led to. RFC 9309 §2.3.1.
+
+import type { LooksLike } from '../foreign-format.ts'
 import type { Headers } from '../http/headers.ts'
 import type { Copy } from './copy.ts'
-import type { LooksLike } from './looks-like.ts'
 import type { Body, FailureReason } from './reply.ts'
 
-/** One redirect that was followed. */
+/**
+ * One redirect that was followed.
+ * @inline
+ */
 export interface Hop {
   /** The URL that was requested. */
   readonly url: string
@@ -27,7 +31,10 @@ interface OutcomeSource {
  */
 export type Outcome = Success | Unchanged | Unavailable | Restricted | Unreachable
 
-/** 2xx: the client obeys the rules in the body. §2.3.1.1. */
+/**
+ * 2xx: the client obeys the rules in the body. §2.3.1.1.
+ * @inline
+ */
 export interface Success extends OutcomeSource {
   readonly kind: 'success'
   readonly status: number
@@ -35,7 +42,10 @@ export interface Success extends OutcomeSource {
   readonly body: Body
 }
 
-/** 304 to a conditional request: the cached copy is still current. */
+/**
+ * 304 to a conditional request: the cached copy is still current.
+ * @inline
+ */
 export interface Unchanged extends OutcomeSource {
   readonly kind: 'unchanged'
   readonly copy: Copy
@@ -43,7 +53,10 @@ export interface Unchanged extends OutcomeSource {
   readonly headers: Headers
 }
 
-/** The server says that the file does not exist: everything is allowed. §2.3.1.3. */
+/**
+ * The server says that the file does not exist: everything is allowed. §2.3.1.3.
+ * @inline
+ */
 export interface Unavailable extends OutcomeSource {
   readonly kind: 'unavailable'
   readonly status: number
@@ -57,6 +70,7 @@ export interface Unavailable extends OutcomeSource {
  * - `not-found-page`: a 5xx whose page says "not found", if the policy reads such pages.
  * - `too-many-redirects`, `redirect-loop`, `no-usable-location`: redirects that cannot be followed
  *   to a response. §2.3.1.2.
+ * @inline
  */
 export type UnavailableReason =
   | 'status'
@@ -67,6 +81,7 @@ export type UnavailableReason =
 
 /**
  * 401 or 403 in a dialect from before RFC 9309: everything is disallowed. The draft of 1996, §3.1.
+ * @inline
  */
 export interface Restricted extends OutcomeSource {
   readonly kind: 'restricted'
@@ -78,6 +93,7 @@ export interface Restricted extends OutcomeSource {
 /**
  * The client could not read robots.txt, so its content is unknown: everything is disallowed.
  * §2.3.1.4.
+ * @inline
  */
 export interface Unreachable extends OutcomeSource {
   readonly kind: 'unreachable'

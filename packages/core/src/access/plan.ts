@@ -10,6 +10,7 @@ import { stateOf, states } from './state.ts'
  * - `answer`: use the entry.
  * - `answer-and-refresh`: use the entry, and fetch robots.txt again in the background.
  * - `obtain`: fetch robots.txt first.
+ * @inline
  */
 export type Plan = 'answer' | 'answer-and-refresh' | 'obtain'
 

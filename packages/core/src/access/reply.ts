@@ -55,6 +55,7 @@ export interface Failure {
  * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
  * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows
  *   or hides redirects, or drops or changes a body.
+ * @inline
  */
 export type FailureReason =
   | 'dns'

@@ -27,7 +27,10 @@ export type State =
   | 'long-lost'
   | 'long-lost-with-copy'
 
-/** What a state means. */
+/**
+ * What a state means.
+ * @inline
+ */
 export interface StateKind {
   /**
    * What decides: the rules of a fresh or stale copy, or everything is allowed or disallowed.

@@ -1,7 +1,7 @@
 // The public API of `@politely/core/crawlers`: the catalogue of known crawlers.
 
 export type {} from '../index.ts' // see engine.ts
-export type { CrawlerPurpose, CrawlerRetirement, KnownCrawler } from './known-crawler.ts'
+export type { KnownCrawler } from './known-crawler.ts'
 export {
   type CrawlerReading,
   findCrawler,

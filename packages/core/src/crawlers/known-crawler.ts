@@ -1,7 +1,7 @@
 // A crawler that sites meet, as its operator documents it.
 //
-// The data is written by operator, because the crawlers of an operator are documented on one or two
-// pages. `listed` turns it into one flat list.
+// catalogue.ts has the data by operator, because the crawlers of an operator are documented on one or
+// two pages. `listed` turns it into one flat list.
 
 /**
  * What a crawler fetches pages for:
@@ -17,8 +17,9 @@
  * `advertising`: to choose and to check advertisements;
  * `scraper`: to collect data for customers;
  * `other`: for several purposes.
+ * @inline
  */
-export type CrawlerPurpose =
+type CrawlerPurpose =
   | 'search'
   | 'ai-training'
   | 'ai-search'
@@ -32,8 +33,8 @@ export type CrawlerPurpose =
   | 'scraper'
   | 'other'
 
-/** What took the place of a retired crawler. */
-export interface CrawlerRetirement {
+/** What took the place of a retired crawler. @inline */
+interface CrawlerRetirement {
   /** The year since which no request carries the name; undefined if it is not documented. */
   readonly since: string | undefined
   /** The tokens of the crawlers that took its place; an empty list if none did. */

@@ -4,17 +4,14 @@ import type { CrawlerRules } from '../match/crawler-rules.ts'
 import type { ProductTokens } from '../parse/product-tokens.ts'
 import { isProductToken, leadingToken } from '../parse/user-agent-name.ts'
 import type { BindOptions, Robots } from '../robots.ts'
-import { ai } from './ai.ts'
-import { google } from './google.ts'
+import { catalogueDate, operatorPages } from './catalogue.ts'
 import { type KnownCrawler, listed } from './known-crawler.ts'
-import { otherCrawlers } from './other-crawlers.ts'
-import { searchEngines } from './search-engines.ts'
 
 /** The date of the data in `knownCrawlers`. */
-export const knownCrawlersDate = '2026-11-26'
+export const knownCrawlersDate: string = catalogueDate
 
 /** Crawlers that sites meet, as their operators document them. */
-export const knownCrawlers: readonly KnownCrawler[] = listed([...google, ...searchEngines, ...ai, ...otherCrawlers])
+export const knownCrawlers: readonly KnownCrawler[] = listed(operatorPages)
 
 const BY_NAME: ReadonlyMap<string, KnownCrawler> = new Map(
   knownCrawlers.flatMap((crawler) => [

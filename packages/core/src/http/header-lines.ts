@@ -22,7 +22,10 @@ export type ResponseHeaders =
   | Iterable<readonly [name: string, value: string] | { readonly name: string; readonly value: string }>
   | readonly string[]
 
-/** A line of a header. */
+/**
+ * A line of a header.
+ * @inline
+ */
 export interface HeaderLine {
   readonly text: string
   /** Whether the HTTP client may have joined several lines to this one. */

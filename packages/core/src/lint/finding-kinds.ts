@@ -183,7 +183,10 @@ export const findingMessages = {
 type Messages = (typeof findingMessages)['error' | 'warning' | 'note']
 type MessageOf<C> = Messages extends infer M ? (M extends Record<C & string, infer Text> ? Text : never) : never
 
-/** The code of a kind of finding. Codes are stable. */
+/**
+ * The code of a kind of finding. Codes are stable.
+ * @useDeclaredType
+ */
 export type FindingCode =
   | keyof (typeof findingMessages)['error']
   | keyof (typeof findingMessages)['warning']
@@ -194,7 +197,10 @@ export type CodeWithText = {
   [C in FindingCode]: MessageOf<C> extends `${string}{}${string}` ? C : never
 }[FindingCode]
 
-/** What all findings with the same code share. */
+/**
+ * What all findings with the same code share.
+ * @inline
+ */
 export interface FindingKind {
   readonly severity: Severity
   /** One sentence; `{}` stands for what to write instead, `{found}` for what is in the line. */

@@ -8,7 +8,10 @@ import type { DayRange, RequestRate } from '../timed-records.ts'
  */
 export const BOUND_VERSION = 4
 
-/** The part of a dialect that the rules depend on. */
+/**
+ * The part of a dialect that the rules depend on.
+ * @inline
+ */
 export type BoundDialect = Pick<Dialect, 'name' | 'parsing'>
 
 /**

@@ -33,6 +33,7 @@ export interface Match extends Rule {
  * - `allow-on-a-tie`: it is as long as the next rule, and allows.
  * - `first-line`: it is as long as the next rule and does the same, and comes first in the file.
  * - `first-match`: in this dialect the first rule that matches decides.
+ * @inline
  */
 export type WonBy = 'no-rule' | 'only-match' | 'most-octets' | 'allow-on-a-tie' | 'first-line' | 'first-match'
 

@@ -54,7 +54,10 @@ export interface Pace {
   readonly underWay: RequestUnderWay | undefined
 }
 
-/** A request under way whose end begins the next delay (`pauseFrom: 'end'`). */
+/**
+ * A request under way whose end begins the next delay (`pauseFrom: 'end'`).
+ * @inline
+ */
 export interface RequestUnderWay {
   /**
    * From this time on the request counts as lost: its crawler may have stopped. Milliseconds, by
@@ -86,6 +89,7 @@ export const UNDER_WAY_WAIT_MS = 100
 /**
  * A pause that a returned slot does not shorten: after a pushback, after a request was sent, or
  * after the end of a request.
+ * @inline
  */
 export interface LastingPause {
   /** Milliseconds, by the caller's clock. */
@@ -105,7 +109,10 @@ export const startPace: Pace = {
   underWay: undefined,
 }
 
-/** When the next request may start, and why it has to wait. */
+/**
+ * When the next request may start, and why it has to wait.
+ * @inline
+ */
 export interface Slot {
   /** Milliseconds, by the caller's clock. */
   readonly at: number
@@ -134,7 +141,10 @@ function slotAfterPause({ nextSlotAt, because, underWay }: Pace, now: number): S
   return nextSlotAt > now ? { at: nextSlotAt, because } : { at: now, because: 'none' }
 }
 
-/** A pace that its owner changes in place. */
+/**
+ * A pace that its owner changes in place.
+ * @inline
+ */
 export type MutablePace = { -readonly [Field in keyof Pace]: Pace[Field] }
 
 /**

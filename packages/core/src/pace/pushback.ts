@@ -1,7 +1,10 @@
 // Pushbacks: responses that ask for fewer requests, and the pauses after them.
 import { MAX_RETRY_AFTER_MS, retryAfterMs } from '../http/retry-after.ts'
 
-/** How the pauses grow after pushbacks that do not say how long to wait. */
+/**
+ * How the pauses grow after pushbacks that do not say how long to wait.
+ * @inline
+ */
 export interface BackoffLimits {
   /** The pause after the first pushback. Milliseconds. */
   readonly firstMs: number

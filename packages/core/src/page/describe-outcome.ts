@@ -1,8 +1,7 @@
 // Describes the outcome of a request for a page in English, for people. The wording may change;
 // programs read the data itself.
-import { describeValue } from '../describe-value.ts'
+import { describeValue, escapeControls } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
-import { escapeControls } from '../escape-controls.ts'
 import { outcomeKinds, type PageOutcome, type PageOutcomeReason } from './outcome.ts'
 import type { PagePrice } from './price.ts'
 

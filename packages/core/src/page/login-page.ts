@@ -2,7 +2,7 @@
 //
 // A password field alone says little: forums have one at the top of each page. So the title or the
 // URL must say that the page is for logging in, or the page must have hardly any other text.
-import { shownHtml, withoutTags } from '../access/html-text.ts'
+import { shownHtml, titleOf, withoutTags } from '../access/html-text.ts'
 
 /** The last segment of the path of a login page, without an extension. */
 const LOGIN_SEGMENT =
@@ -51,7 +51,6 @@ function decoded(text: string): string {
 }
 
 const PASSWORD_FIELD = /<input\b[^<>]*[\s"'/]type\s*=\s*["']?password\b/i
-const TITLE = /<title(?=[\s>])[^<>]*>(.*?)(?:<\/title|$)/is
 const LINK = /<a\s/gi
 const LOGIN_TITLE =
   /\b(?:log|sign)[ -]?[io]n\b|anmeld(?:en|ung)\b|einloggen|connexion|se connecter|iniciar sesi[oó]n|iniciar sess[aã]o|\baccedi\b|inloggen|zaloguj|logowanie|logga in|log ind|logg inn|přihlášení|giriş yap|войти|вход|авторизация|ログイン|登[录入陆錄]|로그인/i
@@ -66,7 +65,7 @@ const MIN_HEAD_LENGTH = 1024
 export function isLoginPage(html: string, isAtLoginUrl: boolean): boolean {
   const shown = shownHtml(html)
   if (!PASSWORD_FIELD.test(shown)) return false
-  if (isAtLoginUrl || LOGIN_TITLE.test(TITLE.exec(shown)?.[1] ?? '')) return true
+  if (isAtLoginUrl || LOGIN_TITLE.test(titleOf(shown))) return true
   const isWhole = html.length < MIN_HEAD_LENGTH || /<\/(?:body|html)\b/i.test(shown)
   if (!isWhole || (shown.match(LINK)?.length ?? 0) > MAX_LINKS) return false
   return withoutTags(shown).replace(/\s+/g, ' ').length <= MAX_TEXT_LENGTH

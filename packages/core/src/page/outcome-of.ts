@@ -1,4 +1,6 @@
 // Classifies responses and errors of requests for pages.
+
+import { charsetOfMeta } from '../access/html-text.ts'
 import { isChallengeBy } from '../access/looks-like.ts'
 import { latin1Of } from '../bytes.ts'
 import { isOfClass } from '../errors.ts'
@@ -178,16 +180,11 @@ function textOfHead(head: Text | undefined, contentType: string | undefined): st
     const bytes = (head instanceof Uint8Array ? head : new Uint8Array(head)).subarray(0, MAX_HEAD_BYTES)
     const mark = latin1Of(bytes.subarray(0, 2))
     const utf16 = mark === '\xff\xfe' ? 'utf-16le' : mark === '\xfe\xff' ? 'utf-16be' : undefined
-    return decode(
-      bytes,
-      utf16 ?? charsetIn(contentType) ?? charsetIn(META.exec(latin1Of(bytes.subarray(0, 1024)))?.[0]),
-    )
+    return decode(bytes, utf16 ?? charsetIn(contentType) ?? charsetOfMeta(latin1Of(bytes.subarray(0, 1024))))
   } catch {
     return '' // an object that only claims to be an array
   }
 }
-
-const META = /<meta[^<>]+charset[^<>]+/i
 
 function charsetIn(text: string | undefined): string | undefined {
   return /charset\s*=\s*["']?([\w.:-]+)/i.exec(text ?? '')?.[1]

@@ -1,6 +1,9 @@
 // Reads what a site asks for a page. Nothing is ever paid: the result is data.
 
-/** What a site asks for a page, or what it charged. JSON-safe. */
+/**
+ * What a site asks for a page, or what it charged. JSON-safe.
+ * @inline
+ */
 export interface PagePrice {
   /**
    * Where the price was found:

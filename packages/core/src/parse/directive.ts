@@ -10,7 +10,10 @@ import type { ParsingRules } from '../dialect.ts'
  */
 type Audience = 'agents-above' | 'everyone'
 
-/** The known fields other than `User-agent` and the rules. RFC 9309 §2.2.4. */
+/**
+ * The known fields other than `User-agent` and the rules. RFC 9309 §2.2.4.
+ * @inline
+ */
 export type OtherField =
   | 'sitemap'
   | 'crawl-delay'

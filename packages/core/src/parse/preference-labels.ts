@@ -57,6 +57,7 @@ export const contentSignalLabels: Readonly<Record<string, LabelPurpose>> = {
  * How far content may be used, the key `use` of Content Signals, from the most restrictive one.
  * `immediate`: for one answer, and not kept. `reference`: kept, indexed and cited. `full`: without a
  * limit, training included. Cloudflare, 2026-07-01.
+ * @inline
  */
 export type SignalUse = 'immediate' | 'reference' | 'full'
 

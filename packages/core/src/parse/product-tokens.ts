@@ -9,6 +9,7 @@ import { OptionError } from '../errors.ts'
  *
  * In every dialect but `google`, a whole User-Agent header stands for its product token
  * (`productTokenOf`). A header without one gets the rules for all crawlers.
+ * @inline
  */
 export type ProductTokens = string | readonly string[]
 

@@ -9,6 +9,7 @@ import { type FieldHandler, parse } from './parser.ts'
 /**
  * A field that is neither a user-agent line nor a rule, as written and decoded from UTF-8.
  * JSON-safe. RFC 9309 §2.2.4.
+ * @inline
  */
 export interface OtherRecord {
   /** The known field, or `unknown`. */

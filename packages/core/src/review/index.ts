@@ -2,6 +2,7 @@
 
 export { nearestName } from '../edit-distance.ts'
 export { KNOWN_KEYS, type KnownKey } from '../parse/directive.ts'
+export { withCharacters } from '../usage/tags/references.ts'
 export { COMMENT } from './access-log.ts'
 export { ChangeCounter, type CrawlerChange, type LineChange } from './changes.ts'
 export { type FieldsOfFile, fieldsOf } from './fields.ts'

@@ -69,6 +69,7 @@ export interface NextVisitOptions {
  *   first retry is after `minIntervalMs`; each further failure doubles it.
  * - `unavailable-after`: the site says when the page ends. The last visit is then; none comes later.
  * - `min`, `max`: the interval was limited by `minIntervalMs` or `maxIntervalMs`.
+ * @inline
  */
 export type NextVisitReason =
   | 'first-visit'

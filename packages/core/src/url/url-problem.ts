@@ -1,7 +1,6 @@
 // Why no robots.txt applies to a URL, and what to write instead.
-import { describeValue } from '../describe-value.ts'
+import { describeValue, escapeControls } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
-import { escapeControls } from '../escape-controls.ts'
 
 /**
  * Why no robots.txt applies to a URL: `empty`: the string is empty or blank; `relative`: its scheme

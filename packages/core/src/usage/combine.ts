@@ -10,6 +10,7 @@ import type { Answer, Statement } from './purpose.ts'
  * - `most-restrictive`: they differ, and a refusal counts. Each channel that has a rule for several
  *   statements of its own has this one (draft-ietf-aipref-vocab-08 §5.1, draft-illyes-repext-03 §3),
  *   except TDMRep, whose last carrier counts. Across channels it is our choice.
+ * @inline
  */
 export type Combination = 'nothing-stated' | 'one-statement' | 'agreement' | 'most-restrictive'
 

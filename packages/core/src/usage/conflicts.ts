@@ -23,10 +23,16 @@ export const conflictKinds = {
   'license-scope': 'A license inside a group is for that group by RSL 1.0 §4.4, and for the whole site by its guide.',
 } as const
 
-/** A kind of conflict. */
+/**
+ * A kind of conflict.
+ * @inline
+ */
 export type ConflictKind = keyof typeof conflictKinds
 
-/** One way to read the statements. JSON-safe. */
+/**
+ * One way to read the statements. JSON-safe.
+ * @inline
+ */
 export interface UsageReading {
   /** By which document, for whom, or on what condition: a phrase that follows the answer. */
   readonly how: string

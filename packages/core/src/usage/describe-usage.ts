@@ -1,6 +1,6 @@
 // Describes answers about the use of a page in English, for people. The wording may change; programs
 // read the data itself.
-import { escapeControls } from '../escape-controls.ts'
+import { escapeControls } from '../describe-value.ts'
 import { conflictKinds, type UsageConflict, type UsageReading } from './conflicts.ts'
 import type { Purpose, Statement, UsageSource } from './purpose.ts'
 import type { PurposeUsage } from './usage-of.ts'

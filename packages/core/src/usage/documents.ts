@@ -15,7 +15,7 @@ export const CONTENT_SIGNALS = 'content-signals-2025-09-24'
 const DRAFTS = new Set(Object.values(aiprefLabels).flatMap(({ drafts }) => drafts))
 
 /** The documents that define labels and rules, by the `vocabulary` of a statement. */
-export const usageDocuments: Readonly<Record<string, RobotsDocument>> = {
+export const usageDocuments: { readonly [vocabulary: string]: RobotsDocument } = {
   ...Object.fromEntries(
     [...DRAFTS].toSorted().map((draft) => [
       aiprefKey(draft),

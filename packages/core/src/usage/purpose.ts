@@ -26,7 +26,10 @@ export type Purpose = (typeof purposes)[number]
 /** What the site says about a purpose. `unstated`: nothing. That is no permission and no refusal. */
 export type Answer = 'allowed' | 'disallowed' | 'unstated'
 
-/** The ways in which a site says it. */
+/**
+ * The ways in which a site says it.
+ * @inline
+ */
 export type Channel =
   | 'content-usage' // AIPREF: a field of robots.txt, and a header
   | 'content-signal' // Content Signals: a field of robots.txt, and a header
@@ -37,7 +40,10 @@ export type Channel =
   | 'tdmrep' // TDMRep: a file, a header, a meta element
   | 'policy-token' // draft-kelley-aipref-training-preference-signal: groups of robots.txt. Experimental
 
-/** Where a statement was found. JSON-safe. */
+/**
+ * Where a statement was found. JSON-safe.
+ * @inline
+ */
 export interface UsageSource {
   readonly channel: Channel
   readonly in: 'robots.txt' | 'header' | 'html' | 'tdmrep.json'
@@ -60,7 +66,10 @@ export interface Statement {
   readonly source: UsageSource
 }
 
-/** Something that was not read or not used, and why. JSON-safe. */
+/**
+ * Something that was not read or not used, and why. JSON-safe.
+ * @inline
+ */
 export interface UsageProblem {
   readonly source: UsageSource
   readonly why: string

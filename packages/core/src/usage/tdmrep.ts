@@ -47,6 +47,7 @@ const MAX_PROBLEMS = 100
  * The text or the bytes of a tdmrep.json, or the array that `JSON.parse` returns for it; or an object
  * with its bytes in a string, one character for each (latin1), such as a `Copy`. If its `truncated`
  * is true, the file counts as too large.
+ * @inline
  */
 export type TdmrepSource =
   | string
@@ -64,7 +65,10 @@ export interface TdmrepFile {
   readonly problems: readonly UsageProblem[]
 }
 
-/** One rule of a tdmrep.json. */
+/**
+ * One rule of a tdmrep.json.
+ * @inline
+ */
 export interface TdmrepRule {
   /** The position of the rule in the array, counted from 1. */
   readonly number: number
@@ -144,7 +148,10 @@ export function reservationIn(file: TdmrepFile, url: UrlInput): TdmrepRule | und
   })
 }
 
-/** What TDMRep says about one URL. JSON-safe. */
+/**
+ * What TDMRep says about one URL. JSON-safe.
+ * @inline
+ */
 export interface TdmrepAnswer {
   /** The statement that decides; an empty list if no place has a valid reservation. */
   readonly statements: readonly Statement[]
@@ -164,7 +171,10 @@ export interface TdmrepAnswer {
   readonly problems: readonly UsageProblem[]
 }
 
-/** The places in which TDMRep was looked for. A place that was not looked at is undefined. */
+/**
+ * The places in which TDMRep was looked for. A place that was not looked at is undefined.
+ * @inline
+ */
 export interface TdmrepPlaces {
   readonly url: UrlInput
   readonly file?: TdmrepSource | TdmrepFile | undefined

@@ -3,15 +3,9 @@
 // Rows name where they come from: a document, the tests of another project (values only), or `ours`
 // for our reading.
 import { describe, expect, test } from 'vitest'
-import {
-  MAX_TAG_LENGTH,
-  pageHeadOf,
-  type RobotsDirectives,
-  robotsDirectives,
-  robotsDocuments,
-  robotsRules,
-  statementsOf,
-} from '../../src/usage/index.ts'
+import { pageHeadOf, type RobotsDirectives, robotsDirectives } from '../../src/usage/index.ts'
+import { MAX_TAG_LENGTH, statementsOf } from '../../src/usage/tags/robots-directives.ts'
+import { robotsDocuments, robotsRules } from '../../src/usage/tags/robots-rules.ts'
 
 /** Writes each rule as `name=value@crawler`. */
 function written({ list }: RobotsDirectives): string {

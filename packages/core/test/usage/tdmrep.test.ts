@@ -4,7 +4,8 @@ import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { deepSampled } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { OptionError } from '../../src/index.ts'
-import { pageHeadOf, parseTdmrep, reservationIn, tdmrepOf } from '../../src/usage/index.ts'
+import { pageHeadOf, parseTdmrep } from '../../src/usage/index.ts'
+import { reservationIn, tdmrepOf } from '../../src/usage/tdmrep.ts'
 
 const POLICY = 'https://provider.test/policies/policy.json'
 const EXAMPLE = JSON.stringify([

@@ -1,6 +1,7 @@
 // Reads what a context of Crawlee has of its page: status, headers and the head of the HTML.
 import { robotsTagsOf } from '@politely/cdp'
-import { type PageHead, pageHeadOf, type ResponseHeaders } from '@politely/core/usage'
+import type { ResponseHeaders } from '@politely/core/usage'
+import { type PageHead, pageHeadOf } from '@politely/core/usage'
 import { isHtml } from '@politely/fetcher/internal'
 
 /** The part of a context of an HTTP crawler or a browser crawler that is read. */

@@ -1,5 +1,5 @@
 // The errors of this package, each with a stable `code`.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
 /**
  * A method of a `RobotsClient` was called after `close`, or `close` was called while the method

@@ -2,7 +2,8 @@
 // value unchanged. For an invalid value it throws an `OptionError` that names the option, says what
 // is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
-import { assertKnown as assertKnownNames, describeValue, urlText } from '@politely/core/engine'
+import { describeValue, urlText } from '@politely/core/engine'
+import { assertKnown as assertKnownNames } from '@politely/core/internal'
 import { relatedHint, synonymHint } from './option-synonyms.ts'
 
 export { describeValue, urlText }

@@ -1,20 +1,13 @@
 // The entries of a client: in memory, and in the store if the caller gave one.
 import { type CrawlerRules, parseRobots } from '@politely/core'
-import {
-  type Entry,
-  entryFrom,
-  entryText,
-  freshUntil,
-  isOwnFailure,
-  keepUntil,
-  startsWithOrigin,
-} from '@politely/core/engine'
+import { type Entry, freshUntil } from '@politely/core/engine'
+import { entryFrom, entryText, isOwnFailure, keepUntil, startsWithOrigin } from '@politely/core/internal'
 import type { Settings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { Lease } from '../store/store.ts'
 import { StoreCalls } from '../store/store-calls.ts'
 import { permitsEntry } from './entry-guard.ts'
-import { type CachedRules, createMemory } from './memory.ts'
+import { type CachedRules, type CachedTdmrep, createMemory } from './memory.ts'
 
 /** The first position in a URL at which its host may end. */
 const AFTER_SCHEME = 'https://'.length
@@ -63,6 +56,19 @@ export class Entries {
   /** Like `inMemory`, but does not update recency. */
   peek(origin: string): CachedRules | undefined {
     return this.#memory.peek(origin)
+  }
+
+  /** Returns the origin's tdmrep.json, and marks the origin as the most recently used. */
+  tdmrepOf(origin: string): CachedTdmrep | undefined {
+    return this.#memory.get(origin)?.tdmrep
+  }
+
+  /** Keeps the origin's tdmrep.json with its robots.txt, if memory still has that. The store doesn't get it. */
+  keepTdmrep(origin: string, tdmrep: CachedTdmrep): void {
+    const cached = this.#memory.peek(origin)
+    if (cached === undefined) return
+    this.#memory.set(origin, { ...cached, tdmrep })
+    this.#last = undefined
   }
 
   /**
@@ -199,7 +205,8 @@ export class Entries {
     this.#closing.throwIfAborted() // the store or the site may have responded after `close` emptied the memory
     const { copy, origin } = entry
     const rules = copy === undefined ? this.noRules : this.#parseRules(copy.bytes, origin)
-    const cached = { entry, rules, freshUntil: freshUntil(entry, this.#settings.policy) }
+    const { tdmrep } = this.#memory.peek(origin) ?? { tdmrep: undefined }
+    const cached = { entry, rules, freshUntil: freshUntil(entry, this.#settings.policy), tdmrep }
     this.#memory.set(origin, cached)
     this.#last = undefined
     return cached

@@ -2,7 +2,8 @@
 // another guard may have written.
 import { isIP } from 'node:net'
 import type { Attempt } from '@politely/core'
-import { type Entry, isOwnFailure } from '@politely/core/engine'
+import type { Entry } from '@politely/core/engine'
+import { isOwnFailure } from '@politely/core/internal'
 import { isPublicName } from '../network/host-name.ts'
 import { bareHost, type NetworkGuard } from '../network/network-guard.ts'
 

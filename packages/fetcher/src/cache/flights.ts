@@ -11,7 +11,7 @@
 //
 // If a redirect leads to another registrable domain, the flight first waits for the pace of that
 // domain, in `RedirectQueues`.
-import type { Failure } from '@politely/core/engine'
+import type { Failure } from '@politely/core/internal'
 import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
 import type { Site } from '../base/site.ts'
@@ -99,7 +99,9 @@ interface Flight<T> extends FlightWork, StartedItem {
   ended: Promise<void> | undefined
 }
 
-/** `waiting` for other flights to end, at the start or after a redirect; or `under-way`. */
+/**
+ * `waiting` for other flights to end, at the start or after a redirect; or `under-way`.
+ */
 export type FlightPhase = 'waiting' | 'under-way'
 
 export class Flights<T> {

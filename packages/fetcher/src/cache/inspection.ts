@@ -1,6 +1,8 @@
 // Builds the report of `inspect` about one origin.
-import { type Attempt, type Dialect, type OtherRecord, parseRobots } from '@politely/core'
-import { type AccessPolicy, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
+import { type Attempt, type Dialect, parseRobots } from '@politely/core'
+import { type AccessPolicy, type Entry, type State, stateOf } from '@politely/core/engine'
+import type { OtherRecord } from '@politely/core/internal'
+import { describeState, dueAt } from '@politely/core/internal'
 import type { RobotsVia } from '../network/robots-way.ts'
 import { displayUrl } from '../report/display.ts'
 import type { FlightPhase } from './flights.ts'
@@ -21,9 +23,17 @@ export interface Inspection {
   readonly why: string
   /** Where the client found the entry. */
   readonly source: 'memory' | 'store' | 'nowhere'
-  /** Whether a fetch of robots.txt is under way or waiting. */
-  readonly flight: FlightPhase | 'none'
-  /** The way that a request for robots.txt takes now. */
+  /**
+   * Whether a fetch of robots.txt is under way, or `waiting` for other fetches to end: at its start or
+   * after a redirect.
+   */
+  readonly flight: 'waiting' | 'under-way' | 'none'
+  /**
+   * The way that a request for robots.txt takes now. `own`: connections of the client's own.
+   * `dispatcher`, `fetch`: these options of the client. `pages-fetch`: the fetch that was given to
+   * `politely`. `global-fetch`: `globalThis.fetch`. `global-dispatcher`: the built-in fetch, with the
+   * global dispatcher of undici.
+   */
   readonly via: RobotsVia
   /**
    * The last attempts to fetch robots.txt, the latest first: status, redirects, time and outcome of
@@ -37,28 +47,27 @@ export interface Inspection {
   /** The time of the first of these failures. Milliseconds since 1970. */
   readonly unreachableSince: number | undefined
   /** The last good copy, without its content. */
-  readonly copy: CopyInspection | undefined
-}
-
-/** The last good copy of a robots.txt, without its content. */
-export interface CopyInspection {
-  /** The size of the copy, in bytes. */
-  readonly bytes: number
-  /** Whether the copy was cut at the size limit. RFC 9309 §2.5. */
-  readonly truncated: boolean
-  /** When the server last sent or confirmed this file. Milliseconds since 1970. */
-  readonly confirmedAt: number
-  /** The URL that the copy came from, after redirects. */
-  readonly url: string
-  /** The ETag header of its response. */
-  readonly etag: string | undefined
-  /** The Last-Modified header of its response. */
-  readonly lastModified: string | undefined
-  /**
-   * The fields that are neither user-agent lines nor rules, in the order of the file. Parsed when
-   * first read. RFC 9309 §2.2.4.
-   */
-  readonly records: readonly OtherRecord[]
+  readonly copy:
+    | {
+        /** The size of the copy, in bytes. */
+        readonly bytes: number
+        /** Whether the copy was cut at the size limit. RFC 9309 §2.5. */
+        readonly truncated: boolean
+        /** When the server last sent or confirmed this file. Milliseconds since 1970. */
+        readonly confirmedAt: number
+        /** The URL that the copy came from, after redirects. */
+        readonly url: string
+        /** The ETag header of its response. */
+        readonly etag: string | undefined
+        /** The Last-Modified header of its response. */
+        readonly lastModified: string | undefined
+        /**
+         * The fields that are neither user-agent lines nor rules, in the order of the file. Parsed when
+         * first read. RFC 9309 §2.2.4.
+         */
+        readonly records: readonly OtherRecord[]
+      }
+    | undefined
 }
 
 export function inspectionOf(
@@ -96,7 +105,7 @@ export function inspectionOf(
   }
 }
 
-function copyInspection(copy: NonNullable<Entry['copy']>, dialect: Dialect): CopyInspection {
+function copyInspection(copy: NonNullable<Entry['copy']>, dialect: Dialect): NonNullable<Inspection['copy']> {
   const { bytes, truncated, confirmedAt, url, etag, lastModified } = copy
   let records: readonly OtherRecord[] | undefined
   return {

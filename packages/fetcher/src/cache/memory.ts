@@ -2,6 +2,7 @@
 // 500 KiB.
 import type { Attempt, CrawlerRules } from '@politely/core'
 import type { Entry } from '@politely/core/engine'
+import type { TdmrepFile } from '@politely/core/usage'
 import { LRUCache } from '../base/lru-cache.ts'
 
 /**
@@ -15,6 +16,15 @@ export interface CachedRules {
    * From the entry's last attempt until this time, only the rules decide. Milliseconds since 1970.
    */
   readonly freshUntil: number
+  /** The origin's tdmrep.json. Undefined until `usage` has asked for it. */
+  readonly tdmrep: CachedTdmrep | undefined
+}
+
+/** What is known about the tdmrep.json of an origin. */
+export interface CachedTdmrep {
+  readonly entry: Entry
+  /** The copy of the entry, parsed; undefined if it has none. */
+  readonly file: TdmrepFile | undefined
 }
 
 /**
@@ -26,6 +36,9 @@ const ENTRY_BYTES = 700
 const ATTEMPT_BYTES = 150
 /** The memory of each hop of an attempt. */
 const HOP_BYTES = 80
+/** The memory of a parsed rule of tdmrep.json without its texts, and of a problem. */
+const TDMREP_RULE_BYTES = 80
+const TDMREP_PROBLEM_BYTES = 500
 
 /**
  * Creates a cache of about `maxBytes`. An entry that is larger counts as `maxBytes` and evicts all
@@ -34,12 +47,19 @@ const HOP_BYTES = 80
 export function createMemory(maxBytes: number): LRUCache<string, CachedRules> {
   return new LRUCache({
     maxSize: maxBytes,
-    sizeCalculation: ({ entry, rules }) => Math.min(maxBytes, entryBytes(entry) + rules.memoryBytes),
+    sizeCalculation: ({ entry, rules, tdmrep }) =>
+      Math.min(maxBytes, entryBytes(entry) + rules.memoryBytes + (tdmrep === undefined ? 0 : tdmrepBytes(tdmrep))),
   })
 }
 
+function tdmrepBytes({ entry, file }: CachedTdmrep): number {
+  if (file === undefined) return entryBytes(entry)
+  const texts = 2 * (entry.copy?.bytes.length ?? 0) // of rules and problems; not all of it may be Latin-1
+  return entryBytes(entry) + texts + TDMREP_RULE_BYTES * file.rules.length + TDMREP_PROBLEM_BYTES * file.problems.length
+}
+
 /** Returns the memory of an entry, with its file and texts, in bytes. */
-export function entryBytes(entry: Entry): number {
+function entryBytes(entry: Entry): number {
   return ENTRY_BYTES + textBytesOf(entry)
 }
 

@@ -13,7 +13,8 @@
 // The target's own rules do not apply. A redirect to `https://platform.example/robots/customer.txt`
 // is honest, even if the platform disallows that path (RFC 9309 §2.3.1.2).
 import type { CrawlerRules } from '@politely/core'
-import { delayOf, type Entry, type Failure, headerOf, type Outcome, retryAfterMs } from '@politely/core/engine'
+import { delayOf, type Entry, type Outcome, retryAfterMs } from '@politely/core/engine'
+import { type Failure, headerOf } from '@politely/core/internal'
 import { failure } from '../fetch/failure.ts'
 import { registrableDomainOf } from '../network/host-name.ts'
 

@@ -5,7 +5,8 @@
 // `Flights` (which fetch runs when) and `RobotsFetcher` (the requests of one attempt), and reports
 // to `Telemetry`. None of them calls the client.
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
-import { type Entry, entryText, holdsUntil, type Outcome, parseUrl, plan, settle, stateOf } from '@politely/core/engine'
+import { type Entry, holdsUntil, type Outcome, plan, settle, stateOf } from '@politely/core/engine'
+import { entryText, parseUrl } from '@politely/core/internal'
 import { ReentryError } from '../base/errors.ts'
 import { linesIn } from '../base/ndjson.ts'
 import { withTimeout } from '../base/timeout.ts'
@@ -33,8 +34,9 @@ export interface KnownOrigin {
   readonly via: Inspection['via']
 }
 
-/** The limits of all fetches of a client. */
-export interface SharedLimits {
+/** The parts that the fetches of tdmrep.json use too. */
+export interface SharedParts {
+  readonly entries: Pick<Entries, 'tdmrepOf' | 'keepTdmrep'>
   readonly flights: Flights<unknown>
   readonly redirectLimits: RedirectLimits
   readonly ownRequests: OwnRequests
@@ -71,9 +73,9 @@ export class RobotsCache {
     this.#fetcher = new RobotsFetcher(settings, this.#ownRequests)
   }
 
-  /** What the cache of tdmrep.json uses too, so that the same limits apply to both. */
-  get shared(): SharedLimits {
+  get shared(): SharedParts {
     return {
+      entries: this.#entries,
       flights: this.#flights,
       redirectLimits: this.#redirectLimits,
       ownRequests: this.#ownRequests,

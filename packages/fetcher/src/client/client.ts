@@ -4,24 +4,23 @@ import type { EventEmitter } from 'node:events'
 import {
   type Access,
   type Explanation,
-  explainUrlProblem,
   type HasHref,
   type InvalidUrl,
   OptionError,
-  type OtherRecord,
   type ParsedUrl,
   parseRobots,
   type Robots,
 } from '@politely/core'
+import { allows, settle } from '@politely/core/engine'
 import {
-  allows,
+  explainUrlProblem,
   type Failure,
   MAX_SHORT_URL_LENGTH,
   markClass,
+  type OtherRecord,
   parseUrl,
-  settle,
   withoutCredentials,
-} from '@politely/core/engine'
+} from '@politely/core/internal'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
@@ -38,11 +37,8 @@ import {
   assertUsageOptions,
   CHECK_NOW_OPTIONS,
   type CheckManyOptions,
-  type CheckNowOptions,
-  type CheckOptions,
   checkedManyOptions,
   type LookupOptions,
-  type ManyOptions,
   PREFETCH_OPTIONS,
   type UsageOptions,
 } from '../options/call-options.ts'
@@ -267,7 +263,7 @@ export class RobotsClient implements ReportingClient {
    * describes it.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
-  async check(url: string | HasHref, options: CheckOptions = NO_OPTIONS): Promise<ClientVerdict> {
+  async check(url: string | HasHref, options: LookupOptions = NO_OPTIONS): Promise<ClientVerdict> {
     this.#throwIfClosed()
     if (options === NO_OPTIONS && !isCheckTraced()) {
       const known = this.#verdictByText(urlText(url))
@@ -288,7 +284,7 @@ export class RobotsClient implements ReportingClient {
    * options.
    * @throws {ClientClosedError} after `close`.
    */
-  checkNow(url: string | HasHref, options?: CheckNowOptions): ClientVerdict | undefined {
+  checkNow(url: string | HasHref, options?: Pick<LookupOptions, 'redirectedFrom'>): ClientVerdict | undefined {
     this.#throwIfClosed()
     const text = urlText(url)
     if (options !== undefined) assertCallOptions(options, CHECK_NOW_OPTIONS)
@@ -324,7 +320,7 @@ export class RobotsClient implements ReportingClient {
    */
   async prefetch(
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
-    options: ManyOptions = {},
+    options: Omit<CheckManyOptions, 'order'> = {},
   ): Promise<PrefetchCounts> {
     assertLookupOptions(options, PREFETCH_OPTIONS)
     const counts = { success: 0, unavailable: 0, restricted: 0, unreachable: 0, 'invalid-url': 0 }
@@ -510,7 +506,7 @@ export class RobotsClient implements ReportingClient {
   }
 
   /** `check` with the time of `#sinceOf` instead of `maxAgeMs`. */
-  async #checkSince(url: string | HasHref, options: CheckOptions, since: number | undefined): Promise<ClientVerdict> {
+  async #checkSince(url: string | HasHref, options: LookupOptions, since: number | undefined): Promise<ClientVerdict> {
     this.#throwIfClosed()
     const text = urlText(url)
     const { signal } = options
@@ -679,7 +675,8 @@ export class RobotsClient implements ReportingClient {
     const { reason, detail } =
       'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
     const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
-    return { entry: settle(undefined, origin, outcome, now(), policy), rules: this.#cache.noRules, freshUntil: 0 }
+    const entry = settle(undefined, origin, outcome, now(), policy)
+    return { entry, rules: this.#cache.noRules, freshUntil: 0, tdmrep: undefined }
   }
 
   async #isAllowedLater(url: string | HasHref, options: LookupOptions | undefined): Promise<boolean> {
@@ -715,6 +712,6 @@ function validUrl(text: string): ParsedUrl {
   throw new OptionError('url', `${describeValue(text)}: ${explainUrlProblem(parsed, text)}`)
 }
 
-const NO_OPTIONS: CheckOptions = {}
+const NO_OPTIONS: LookupOptions = {}
 const ALLOWED: Promise<boolean> = Promise.resolve(true)
 const DISALLOWED: Promise<boolean> = Promise.resolve(false)

@@ -7,7 +7,7 @@
 //    the bytes of the head, and the chunk in which it ends.
 // 3. `readHead` cancels the clone. From then on, the caller is the only reader.
 import { OptionError } from '@politely/core'
-import { isChallengeBy } from '@politely/core/engine'
+import { isChallengeBy } from '@politely/core/internal'
 import type { PageHead, ResponseHeaders } from '@politely/core/usage'
 import { describeValue } from '../base/option-checks.ts'
 
@@ -32,30 +32,31 @@ export type PageResponse =
     }
 
 /**
- * What `usage` has looked at of the page:
- *
- * - `read`: headers and the head of the HTML.
- * - `headers-only`: headers. The response is not HTML, or has no body.
- * - `incomplete`: headers, and a part of the head.
- * - `not-the-page`: nothing. The response is not the page: a challenge for browsers, an error, a
- *   redirect, or a refusal of the gate.
- * - `not-given`: nothing. The caller has passed no response.
+ * What `usage` has looked at of the page, and why not more. JSON-safe.
+ * @inline
  */
-export type PageReading = 'read' | 'headers-only' | 'incomplete' | 'not-the-page' | 'not-given'
-
-/** What `usage` has looked at of the page, and why not more. JSON-safe. */
-export interface PageReport {
-  readonly reading: PageReading
-  /** Why not everything was read; undefined for `read`. */
-  readonly why: string | undefined
-}
+export type PageReport = OpenedPage['report']
 
 /** What follows for a page that the crawler may not fetch. */
 export const UNSEEN_TAGS = 'a noindex there cannot be seen, so its URL may still be in an index'
 
 /** A response that was checked. */
 export interface OpenedPage {
-  readonly report: PageReport
+  readonly report: {
+    /**
+     * What `usage` has looked at of the page:
+     *
+     * - `read`: headers and the head of the HTML.
+     * - `headers-only`: headers. The response is not HTML, or has no body.
+     * - `incomplete`: headers, and a part of the head.
+     * - `not-the-page`: nothing. The response is not the page: a challenge for browsers, an error, a
+     *   redirect, or a refusal of the gate.
+     * - `not-given`: nothing. The caller has passed no response.
+     */
+    readonly reading: 'read' | 'headers-only' | 'incomplete' | 'not-the-page' | 'not-given'
+    /** Why not everything was read; undefined for `read`. */
+    readonly why: string | undefined
+  }
   readonly headers?: ResponseHeaders | undefined
   readonly html?: string | Uint8Array | PageHead | undefined
   /** The body of the clone, from which the HTML is read. */

@@ -1,42 +1,25 @@
 // What `RobotsClient.usage` does after it has loaded robots.txt. A separate module, which the first
 // call of `usage` loads: it needs a parser for HTML, and most crawlers never call it.
 import { type Attempt, describeReason, type ParsedUrl, type Robots } from '@politely/core'
-import { decidingAttempt, describeCause, isChallengeBy, looksLikeMeanings, parseUrl } from '@politely/core/engine'
-import { headerLines, headReader, type PolicyToken, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
+import {
+  decidingAttempt,
+  describeCause,
+  headerLines,
+  isChallengeBy,
+  looksLikeMeanings,
+  parseUrl,
+} from '@politely/core/internal'
+import { headReader, type PolicyToken, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
 import { onAbort } from '../base/abort-listeners.ts'
 import { messageOf } from '../base/message-of.ts'
 import type { JoinOptions } from '../cache/flights.ts'
-import type { SharedLimits } from '../cache/robots-cache.ts'
-import { type CachedTdmrep, type CheckTarget, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache.ts'
+import type { CachedTdmrep } from '../cache/memory.ts'
+import type { SharedParts } from '../cache/robots-cache.ts'
+import { type CheckTarget, TdmrepLoader, tdmrepUrl } from '../cache/tdmrep-loader.ts'
 import type { Settings } from '../options/options.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import { CHALLENGE, type OpenedPage, type PageReport, UNSEEN_TAGS } from './page-response.ts'
-
-/**
- * What is known about the `/.well-known/tdmrep.json` of an origin:
- *
- * - `read`: its rules are used.
- * - `none`: the site has no such file.
- * - `unreadable`: the response is not a JSON array of rules.
- * - `unreachable`: the fetch failed, so it is unknown whether the site has one.
- * - `disallowed`: robots.txt does not let the crawler fetch it, so this is unknown, too.
- * - `ignored`: the caller did not want it (`tdmrep: 'ignore'`).
- */
-export type TdmrepReading = 'read' | 'none' | 'unreadable' | 'unreachable' | 'disallowed' | 'ignored'
-
-/** What is known about the `/.well-known/tdmrep.json` of an origin. JSON-safe. */
-export interface TdmrepReport {
-  readonly reading: TdmrepReading
-  /** One sentence: why it is so. */
-  readonly why: string
-  /** The URL of the file. */
-  readonly url: string
-  /** Whether the last attempt confirmed the rules. `stale`: it failed, and the last good copy is used. */
-  readonly freshness: 'fresh' | 'stale' | undefined
-  /** The last attempt to fetch the file; undefined if the client has made none. */
-  readonly attempt: Attempt | undefined
-}
 
 /** What may be done with a page, and what the client has looked at to find it out. JSON-safe. */
 export interface ClientUsage extends Usage {
@@ -46,13 +29,34 @@ export interface ClientUsage extends Usage {
    */
   readonly verdict: ClientVerdict
   readonly page: PageReport
-  readonly tdmrep: TdmrepReport
+  /** What is known about the `/.well-known/tdmrep.json` of the origin. JSON-safe. */
+  readonly tdmrep: {
+    /**
+     * What is known of the file:
+     *
+     * - `read`: its rules are used.
+     * - `none`: the site has no such file.
+     * - `unreadable`: the response is not a JSON array of rules.
+     * - `unreachable`: the fetch failed, so it is unknown whether the site has one.
+     * - `disallowed`: robots.txt does not let the crawler fetch it, so this is unknown, too.
+     * - `ignored`: the caller did not want it (`tdmrep: 'ignore'`).
+     */
+    readonly reading: 'read' | 'none' | 'unreadable' | 'unreachable' | 'disallowed' | 'ignored'
+    /** One sentence: why it is so. */
+    readonly why: string
+    /** The URL of the file. */
+    readonly url: string
+    /** Whether the last attempt confirmed the rules. `stale`: it failed, and the last good copy is used. */
+    readonly freshness: 'fresh' | 'stale' | undefined
+    /** The last attempt to fetch the file; undefined if the client has made none. */
+    readonly attempt: Attempt | undefined
+  }
 }
 
 /** The content of the file, if it is used, and what is known about it. */
 interface LoadedTdmrep {
   readonly file: TdmrepFile | undefined
-  readonly report: TdmrepReport
+  readonly report: ClientUsage['tdmrep']
 }
 
 /** What was read of a page. */
@@ -61,18 +65,12 @@ type ReadPage = Omit<OpenedPage, 'clone' | 'charset'>
 export class UsageReader {
   readonly #settings: Settings
   readonly #closing: AbortSignal
-  readonly #tdmrep: TdmrepCache
+  readonly #tdmrep: TdmrepLoader
 
-  constructor(
-    settings: Settings,
-    telemetry: Telemetry,
-    closing: AbortSignal,
-    shared: SharedLimits,
-    check: CheckTarget,
-  ) {
+  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedParts, check: CheckTarget) {
     this.#settings = settings
     this.#closing = closing
-    this.#tdmrep = new TdmrepCache(settings, telemetry, closing, shared, check)
+    this.#tdmrep = new TdmrepLoader(settings, telemetry, closing, shared, check)
   }
 
   /**

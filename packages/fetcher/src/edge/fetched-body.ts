@@ -1,6 +1,7 @@
 // Replaces fetched-body.ts in runtimes without sockets. Nothing shows what was received there, so the
 // decoded body has to be believed.
-import { type Body, type Failure, type Headers, isText } from '@politely/core/engine'
+import type { Body, Headers } from '@politely/core/engine'
+import { type Failure, isText } from '@politely/core/internal'
 import { onAbort } from '../base/abort-listeners.ts'
 import { ByteBuffer, bodyOf } from '../base/byte-buffer.ts'
 import { failure, shortBody } from '../fetch/failure.ts'

@@ -2,7 +2,8 @@
 import type { Socket } from 'node:net'
 import { Duplex, type Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { type Headers, headerOf } from '@politely/core/engine'
+import type { Headers } from '@politely/core/engine'
+import { headerOf } from '@politely/core/internal'
 
 /**
  * Returns whether only the end of the connection ends the body: it has neither a length nor a last

@@ -1,7 +1,8 @@
 // Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
 import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
-import { type Body, type Headers, headerOf, isText } from '@politely/core/engine'
+import type { Body, Headers } from '@politely/core/engine'
+import { headerOf, isText } from '@politely/core/internal'
 import { ByteBuffer, bodyOf } from '../base/byte-buffer.ts'
 import { TransferError } from './failure.ts'
 import { createZstdDecoders } from './zstd.ts'

@@ -1,14 +1,8 @@
 // Turns errors of Node, undici and basic-ftp into replies. RFC 9309 §2.3.1.4.
 import { types } from 'node:util'
-import type { FailureReason } from '@politely/core'
-import {
-  type Body,
-  type Failure,
-  failureReasonOf,
-  type Headers,
-  type Reply,
-  type Response,
-} from '@politely/core/engine'
+import type { Body, Headers, Response } from '@politely/core/engine'
+import type { FailureReason } from '@politely/core/internal'
+import { type Failure, failureReasonOf, type Reply } from '@politely/core/internal'
 import type { Deadline } from './deadline.ts'
 
 /** Codes of errors that this package makes itself. `failureReasonOf` knows them. */

@@ -1,12 +1,7 @@
 // Fetches robots.txt with the caller's fetch: Node's fetch, undici's fetch, or one that signs
 // requests. The fetch decodes bodies itself.
-import {
-  type Body,
-  type Failure,
-  type Reply,
-  type Headers as ReplyHeaders,
-  withoutCredentials,
-} from '@politely/core/engine'
+import type { Body, Headers as ReplyHeaders } from '@politely/core/engine'
+import { type Failure, type Reply, withoutCredentials } from '@politely/core/internal'
 import { HAS_OWN_WAY } from '../network/undici.ts'
 import { fetchAtImport } from '../network/wrapped-fetches.ts'
 import type { Deadline } from './deadline.ts'

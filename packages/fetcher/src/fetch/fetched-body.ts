@@ -9,7 +9,8 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib'
-import { type Body, type Failure, isText, type Headers as ReplyHeaders } from '@politely/core/engine'
+import type { Body, Headers as ReplyHeaders } from '@politely/core/engine'
+import { type Failure, isText } from '@politely/core/internal'
 import { isCoded, readBody } from './body.ts'
 import { failure, shortBody } from './failure.ts'
 import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'

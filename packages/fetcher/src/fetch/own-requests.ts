@@ -3,7 +3,7 @@
 // The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The
 // global fetch does that under a global `politeAgent`. The client would then wait for itself. The
 // async context tells such a call from all others.
-import type { Reply } from '@politely/core/engine'
+import type { Reply } from '@politely/core/internal'
 import { AsyncVariable } from '../base/async-variable.ts'
 import { ReentryError } from '../base/errors.ts'
 

@@ -1,17 +1,15 @@
 // Fetches robots.txt: makes the requests of one attempt, until core names its outcome. One deadline
 // bounds the whole attempt.
+import type { AccessPolicy, Copy, Outcome } from '@politely/core/engine'
 import {
-  type AccessPolicy,
   advance,
-  type Copy,
   type Failure,
   isWorthRetrying,
-  type Outcome,
   type Reply,
   type RobotsRequest,
   startAttempt,
   withoutCredentials,
-} from '@politely/core/engine'
+} from '@politely/core/internal'
 import { watchFakeTimers } from '../base/fake-timers.ts'
 import { hasOtherDomain } from '../network/host-name.ts'
 import type { RobotsVia } from '../network/robots-way.ts'

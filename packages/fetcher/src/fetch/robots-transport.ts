@@ -1,6 +1,7 @@
 // The interface of the transports: one request in, one reply out. The implementations use undici,
 // the caller's fetch, or FTP.
-import { type AccessPolicy, type Headers, mayBeNotFoundPage, type Reply } from '@politely/core/engine'
+import type { AccessPolicy, Headers } from '@politely/core/engine'
+import { mayBeNotFoundPage, type Reply } from '@politely/core/internal'
 import type { Reach } from '../network/network-guard.ts'
 import type { RequestSigner } from '../options/request-signer.ts'
 import type { Deadline } from './deadline.ts'

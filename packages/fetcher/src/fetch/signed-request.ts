@@ -1,6 +1,6 @@
 // A request for robots.txt with the option `sign`: signs it, and sends it once more if the site
 // asks for a signature.
-import { headerOf, type Reply, type RobotsRequest } from '@politely/core/engine'
+import { headerOf, type Reply, type RobotsRequest } from '@politely/core/internal'
 import { challengeOf, type RequestSigner, type SignatureHeaders } from '../options/request-signer.ts'
 import type { Deadline } from './deadline.ts'
 

@@ -1,6 +1,7 @@
 // Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme
 // and by the way that requests take now.
-import { type Failure, failuresThatAre, type Reply, type RobotsRequest } from '@politely/core/engine'
+import { failuresThatAre } from '@politely/core/engine'
+import type { Failure, Reply, RobotsRequest } from '@politely/core/internal'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
 import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'

@@ -17,10 +17,14 @@ import { loadUndici, warnOfUrlGuard } from './undici.ts'
  * `printer`, and names under a suffix that is never delegated, such as `.internal` or `.test`. The
  * caller itself may request a private address or name. `public-only`: public addresses only, also
  * for the caller's requests. `any`: no guard.
+ * @inline
  */
 export type NetworkPolicy = 'guarded' | 'public-only' | 'any'
 
-/** Which addresses one request may connect to: only public ones, or any. */
+/**
+ * Which addresses one request may connect to: only public ones, or any.
+ * @inline
+ */
 export type Reach = 'public' | 'any'
 
 /** Options of a `NetworkGuard`. */
@@ -41,6 +45,7 @@ export interface NetworkGuardOptions {
 /**
  * Options of undici's `connect`, and which addresses the connector may connect to. Without `reach`,
  * each host's own name decides.
+ * @inline
  */
 export interface GuardedConnectorOptions extends Omit<buildConnector.BuildOptions, 'lookup'> {
   readonly reach?: Reach | undefined
@@ -78,7 +83,7 @@ export class NetworkGuard {
    * Returns which addresses a request may connect to. `chain` holds the URLs of the redirects that
    * led to it, and its own URL last.
    */
-  reachOf(chain: readonly string[]): Reach {
+  reachOf(chain: readonly string[]): 'public' | 'any' {
     return this.#reachOfHosts(chain.map(hostOf))
   }
 

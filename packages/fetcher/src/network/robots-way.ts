@@ -22,12 +22,10 @@ import { isProxyExcluded, proxyVariableFor } from './proxy-variables.ts'
 import { type Fetch, withoutGates } from './wrapped-fetches.ts'
 
 /**
- * The way that requests for robots.txt take. `own`: connections of the client's own. `dispatcher`,
- * `fetch`: these options of the client. `pages-fetch`: the fetch that was given to `politely`.
- * `global-fetch`: `globalThis.fetch`. `global-dispatcher`: the built-in fetch, with the global
- * dispatcher of undici.
+ * The way that requests for robots.txt take: see `via` of `Inspection`.
+ * @inline
  */
-export type RobotsVia = 'own' | 'dispatcher' | 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'
+export type RobotsVia = Way['via']
 
 /** The values of the option `robotsVia`. */
 type RobotsViaOption = 'auto' | 'own' | 'pages'

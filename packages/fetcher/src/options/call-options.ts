@@ -3,7 +3,7 @@ import type { PolicyToken } from '@politely/core/usage'
 import type { ConcurrentMapOptions } from '../base/concurrent-map.ts'
 import { assertCallOptions, integer, number, oneOf, redirectChain } from '../base/option-checks.ts'
 
-/** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`, and of `usage`. */
+/** Options of `isAllowed`, `check`, `explain`, `sitemaps` and `robots` of a `RobotsClient`, and of `usage`. */
 export interface LookupOptions {
   /**
    * Aborting it rejects this call with the signal's reason. A fetch that other callers wait for
@@ -41,23 +41,13 @@ export interface UsageOptions extends LookupOptions {
   readonly policyTokens?: readonly PolicyToken[] | undefined
 }
 
-/** Options of `RobotsClient.check`. */
-export type CheckOptions = LookupOptions
-
-/** Options of `RobotsClient.checkNow`. */
-export type CheckNowOptions = Pick<LookupOptions, 'redirectedFrom'>
-
-/** Options of `RobotsClient.prefetch`. */
-export interface ManyOptions extends LookupOptions {
+/** Options of `RobotsClient.checkMany`, and without `order` of `prefetch`. */
+export interface CheckManyOptions extends LookupOptions {
   /**
    * The maximum number of checks that are under way, or done and not yet taken by the caller.
    * Default 64.
    */
   readonly concurrency?: number | undefined
-}
-
-/** Options of `RobotsClient.checkMany`. */
-export interface CheckManyOptions extends ManyOptions {
   /**
    * In which order the verdicts come. `input` (the default): in the order of the URLs. `ready`: each
    * verdict comes as soon as it is known.
@@ -65,7 +55,7 @@ export interface CheckManyOptions extends ManyOptions {
   readonly order?: ConcurrentMapOptions['order'] | undefined
 }
 
-export const CHECK_NOW_OPTIONS: Readonly<Record<keyof CheckNowOptions, true>> = { redirectedFrom: true }
+export const CHECK_NOW_OPTIONS: Readonly<Record<'redirectedFrom', true>> = { redirectedFrom: true }
 const LOOKUP_OPTIONS: Readonly<Record<keyof LookupOptions, true>> = {
   signal: true,
   maxAgeMs: true,
@@ -76,7 +66,10 @@ const USAGE_OPTIONS: Readonly<Record<keyof UsageOptions, true>> = {
   tdmrep: true,
   policyTokens: true,
 }
-export const PREFETCH_OPTIONS: Readonly<Record<keyof ManyOptions, true>> = { ...LOOKUP_OPTIONS, concurrency: true }
+export const PREFETCH_OPTIONS: Readonly<Record<Exclude<keyof CheckManyOptions, 'order'>, true>> = {
+  ...LOOKUP_OPTIONS,
+  concurrency: true,
+}
 
 const DEFAULT_CONCURRENCY = 64
 const KNOWN_OF_MANY: Readonly<Record<keyof CheckManyOptions, true>> = { ...PREFETCH_OPTIONS, order: true }

@@ -1,7 +1,8 @@
 // The options of a RobotsClient, and their checks at construction.
 import type { LookupFunction } from 'node:net'
-import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
-import { type AccessPolicy, accessPolicyOf, dialectFor, explainMissingToken } from '@politely/core/engine'
+import { type Dialect, type DialectName, OptionError, productTokenOf } from '@politely/core'
+import { type AccessPolicy, accessPolicyOf } from '@politely/core/engine'
+import { dialectFor, explainMissingToken, isProductToken } from '@politely/core/internal'
 import {
   abortSignal,
   assertOptions,
@@ -72,8 +73,7 @@ export interface RobotsClientOptions {
   readonly maxBodyBytes?: number | undefined
   /**
    * The approximate size of the memory cache, in bytes. Default 64 MiB. The client evicts the least
-   * recently used origins, but always keeps one. `usage` keeps tdmrep.json files in up to an eighth
-   * of this size more.
+   * recently used origins, but always keeps one.
    */
   readonly maxCacheBytes?: number | undefined
   /**

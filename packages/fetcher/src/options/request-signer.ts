@@ -10,7 +10,10 @@ export interface RequestToSign {
   readonly url: string
 }
 
-/** The headers of a signature, by their names in lower case. */
+/**
+ * The headers of a signature, by their names in lower case.
+ * @inline
+ */
 export type SignatureHeaders = Readonly<Record<string, string>>
 
 /**

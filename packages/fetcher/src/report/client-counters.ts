@@ -29,7 +29,10 @@ export const counterMeanings = {
   tdmrepRequests: 'requests of these attempts, including redirects and retries',
 } as const
 
-/** The name of a counter. `counterMeanings` says what each counts. */
+/**
+ * The name of a counter. `counterMeanings` says what each counts.
+ * @inline
+ */
 export type CounterName = keyof typeof counterMeanings
 /** The value of each counter. */
 export type Counters = Readonly<Record<CounterName, number>>

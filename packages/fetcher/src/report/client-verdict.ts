@@ -1,23 +1,14 @@
 // Builds the verdicts of a RobotsClient from an entry and its rules.
 import type { Access, CrawlerRules, DayRange, InvalidUrl, ParsedUrl, RequestRate, Rule, Verdict } from '@politely/core'
-import {
-  type AccessPolicy,
-  decide,
-  type Entry,
-  textWithoutCredentials,
-  withoutCredentials,
-} from '@politely/core/engine'
+import { type AccessPolicy, decide, type Entry } from '@politely/core/engine'
+import { textWithoutCredentials, withoutCredentials } from '@politely/core/internal'
 
 /** The verdict about one URL. JSON-safe; a discriminated union by `because`. */
-export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & UncheckedUrl)
-
-/**
- * An invalid URL has no origin and no robots.txt. So the fields of `CheckedUrl` are absent, and can
- * be read without narrowing.
- */
-export type UncheckedUrl = { readonly url: string } & {
-  readonly [Field in Exclude<keyof CheckedUrl, 'url'>]?: undefined
-}
+export type ClientVerdict =
+  | (Verdict & CheckedUrl)
+  // An invalid URL has no origin and no robots.txt. So the fields of `CheckedUrl` are absent, and can
+  // be read without narrowing.
+  | (InvalidUrl & { readonly url: string } & { readonly [Field in Exclude<keyof CheckedUrl, 'url'>]?: undefined })
 
 /** The URL of a verdict, and what the client knows about its origin. */
 export interface CheckedUrl {

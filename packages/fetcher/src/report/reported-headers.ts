@@ -1,4 +1,5 @@
-import { type Headers, headerOf } from '@politely/core/engine'
+import type { Headers } from '@politely/core/engine'
+import { headerOf } from '@politely/core/internal'
 
 /** The headers in which caches say what they did: RFC 9211 §2, and what CDNs and servers send. */
 export const CACHE_HEADERS = [

@@ -2,15 +2,15 @@
 // event.
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
-import { describeVerdict, escapeControls } from '@politely/core'
+import { describeVerdict } from '@politely/core'
+import type { Entry, State } from '@politely/core/engine'
 import {
   describeCause,
   describeForeign,
   describeRetryAfter,
-  type Entry,
-  type State,
+  escapeControls,
   withoutCredentials,
-} from '@politely/core/engine'
+} from '@politely/core/internal'
 import { callSafely } from '../base/call-safely.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'
@@ -93,8 +93,11 @@ export interface Logger {
 const checkChannel = tracingChannel<unknown, CheckTrace>('politely:check')
 const fetchChannel = tracingChannel<unknown, FetchTrace>('politely:fetch')
 
-/** The client that publishes a message, a `RobotsClient`: what it reports of itself. */
-export interface ReportingClient {
+/**
+ * The client that publishes a message, a `RobotsClient`: what it reports of itself.
+ * @inline
+ */
+export type ReportingClient = {
   readonly counters: Counters
   readonly gauges: Gauges
 }

@@ -1,6 +1,6 @@
 // Warns if a timeout that counts the wait ends a request that waits: most programs take that for a
 // failure of the site, and lose the page.
-import { escapeControls } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import { abortedWaitOf, isTimeout } from '../report/aborted-wait.ts'
 import { durationText } from '../report/duration.ts'

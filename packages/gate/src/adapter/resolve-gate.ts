@@ -1,6 +1,6 @@
 // Returns the caller's gate, or creates a gate, and its RobotsClient unless the caller has one.
 import { OptionError } from '@politely/core'
-import { isOfClass, otherCopyProblem } from '@politely/core/engine'
+import { isOfClass, otherCopyProblem } from '@politely/core/internal'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import {
   assertKnown,
@@ -18,6 +18,7 @@ import type { PacingOptions } from '../pace/pacing-options.ts'
 /**
  * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a
  * new gate and its RobotsClient.
+ * @inline
  */
 export type GateOrOptions = { readonly gate: PoliteGate } | PoliteGateOptions | (RobotsClientOptions & PacingOptions)
 

@@ -19,7 +19,10 @@ import { discard, type Retry, withRetries } from './retry.ts'
 import type { StopClock } from './stop-clock.ts'
 import { TimeLimit } from './time-limit.ts'
 
-/** What `isRateLimited` returns: whether the response asks for fewer requests, or for how long. */
+/**
+ * What `isRateLimited` returns: whether the response asks for fewer requests, or for how long.
+ * @inline
+ */
 export type RateLimitAnswer =
   | boolean
   | {

@@ -25,15 +25,21 @@ import { type RetryOptions, retryOf } from './retry.ts'
  * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of
  * both. And how to refuse, what a response means, and how long a request may take.
  */
-export type PolitelyOptions = GateOrOptions &
-  RefusalOptions &
-  ResponseOptions &
-  TimeoutOptions &
-  RepeatOptions &
-  CacheOptions
+export type PolitelyOptions = GateOrOptions & PoliteFetchOptions
 
-/** The option of `politely` for what a response means. */
-export interface ResponseOptions {
+/**
+ * The options of `politely` that are not options of a gate.
+ * @inline
+ */
+export interface PoliteFetchOptions {
+  /**
+   * How a request fails that robots.txt does not allow. `throw` (the default): with a
+   * `RobotsDisallowedError`. `response`: with a response of status 403, or 503 with Retry-After if
+   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`) or
+   * is over its `budget` gets a response of status 503 then, too. `refusalOf` tells these responses
+   * from responses of a site.
+   */
+  readonly onDisallowed?: 'throw' | 'response' | undefined
   /**
    * Says whether a response asks for fewer requests, for sites that say so in the text of a page
    * with status 200 or 403. Such a response counts like a 429: with `retryAfterMs` (milliseconds),
@@ -44,22 +50,6 @@ export interface ResponseOptions {
    * and Retry-After count.
    */
   readonly isRateLimited?: ((response: Response) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
-}
-
-/** The options of `politely` for refused requests. */
-export interface RefusalOptions {
-  /**
-   * How a request fails that robots.txt does not allow. `throw` (the default): with a
-   * `RobotsDisallowedError`. `response`: with a response of status 403, or 503 with Retry-After if
-   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`) or
-   * is over its `budget` gets a response of status 503 then, too. `refusalOf` tells these responses
-   * from responses of a site.
-   */
-  readonly onDisallowed?: 'throw' | 'response' | undefined
-}
-
-/** The options of `politely` for time limits. */
-export interface TimeoutOptions {
   /**
    * The time limit of one request, from its sending to the end of its response body. The wait in the
    * queue does not count. A signature (option `sign`) has as much time once more before that. Each
@@ -82,10 +72,6 @@ export interface TimeoutOptions {
    * @default 'from-call'
    */
   readonly callerTimeouts?: 'from-call' | 'from-sending' | undefined
-}
-
-/** The option of `politely` for requests that fail. */
-export interface RepeatOptions {
   /**
    * Sends a request again after a failure that may pass, each time through the gate: never before
    * the time that the site asks for, and on the `budget`. Only requests that may be sent twice: GET,
@@ -94,10 +80,6 @@ export interface RepeatOptions {
    * seconds, then twice as long each time, at most a minute. Default: nothing is sent again.
    */
   readonly retry?: RetryOptions | undefined
-}
-
-/** The option of `politely` for a cache of pages. */
-export interface CacheOptions {
   /**
    * Answers requests from what it has stored, as HTTP allows (RFC 9111): a stored response that is
    * fresh needs no slot, no delay and no connection, and is checked against robots.txt like any
@@ -179,9 +161,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   return Object.assign(politeFetch, { gate, close, [Symbol.asyncDispose]: close }) as unknown as PoliteFetch<F>
 }
 
-const OWN_OPTIONS: Readonly<
-  Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions & RepeatOptions & CacheOptions), true>
-> = {
+const OWN_OPTIONS: Readonly<Record<keyof PoliteFetchOptions, true>> = {
   cache: true,
   retry: true,
   onDisallowed: true,

@@ -1,6 +1,6 @@
 // Turns a refusal into a Response, for callers that handle statuses rather than errors.
 import { OptionError } from '@politely/core'
-import { markClass, REFUSED_RESPONSE } from '@politely/core/engine'
+import { markClass, REFUSED_RESPONSE } from '@politely/core/internal'
 import { describeValue, makeResponse } from '@politely/fetcher/internal'
 import {
   BudgetError,

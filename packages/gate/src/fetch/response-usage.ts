@@ -1,6 +1,6 @@
 // usageOf: what may be done with the page of a response that politely(fetch) returned.
 import { OptionError } from '@politely/core'
-import { isOfClass } from '@politely/core/engine'
+import { isOfClass } from '@politely/core/internal'
 import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
 import {
   type BodyCheck,

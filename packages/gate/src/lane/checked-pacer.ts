@@ -1,14 +1,9 @@
 // Calls a pacer on behalf of the gate. The caller may supply a pacer, such as one that asks a
 // service for a fleet of crawlers. So the gate validates its replies, contains its failures, and
 // tells the caller of them: a pacer with a wrong address would look like a hang.
-import { escapeControls } from '@politely/core'
-import {
-  type Delay,
-  type PaceLimits,
-  type PaceResponse,
-  type PauseReason,
-  textWithoutCredentials,
-} from '@politely/core/engine'
+
+import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
+import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 import { messageOf } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { LeaseTerms, PaceReason, Pacer, PacerOutage, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'

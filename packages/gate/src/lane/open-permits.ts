@@ -9,7 +9,7 @@
 // Nor does a request that waits for a concurrency limit keep the process alive. If Node emits
 // `beforeExit`, no work is left that could release a permit. So requests that wait for a permit
 // never start.
-import { escapeControls } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'

@@ -4,8 +4,9 @@
 // The table drops routes that weren't used for long. A lane lives as long as a route leads to it,
 // or one of its requests waits or is under way. The pacer keeps the pace for longer.
 import { isIP, type LookupFunction } from 'node:net'
-import { escapeControls, OptionError } from '@politely/core'
+import { OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
+import { escapeControls } from '@politely/core/internal'
 import { registrableDomainOf, withoutCredentials } from '@politely/fetcher'
 import { boundedLookup, describeValue, LRUCache, onAbort, requireSockets, siteOf } from '@politely/fetcher/internal'
 import type { Pacing } from '../options/pacing.ts'

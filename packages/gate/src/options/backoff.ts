@@ -1,6 +1,6 @@
 // Checks the option `backoff`, and fills in its defaults.
 import { OptionError } from '@politely/core'
-import { defaultBackoff, defaultPushbackStatuses, MAX_RETRY_AFTER_MS } from '@politely/core/engine'
+import { defaultBackoff, defaultPushbackStatuses, MAX_RETRY_AFTER_MS } from '@politely/core/internal'
 import { describeValue, integer, number } from '@politely/fetcher/internal'
 import type { Backoff, BackoffOptions } from '../pace/pacing-options.ts'
 import { type Checks, checkedFields, flag } from './fields.ts'

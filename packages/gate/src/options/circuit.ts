@@ -1,6 +1,7 @@
 // Checks the option `circuit`, and fills in its defaults.
 import { OptionError, type PageOutcomeKind } from '@politely/core'
-import { type CircuitLimits, MAX_RETRY_AFTER_MS } from '@politely/core/engine'
+import type { CircuitLimits } from '@politely/core/engine'
+import { MAX_RETRY_AFTER_MS } from '@politely/core/internal'
 import { integer, number, oneOf } from '@politely/fetcher/internal'
 import type { CircuitOptions } from '../pace/pacing-options.ts'
 import { type Checks, checkedFields } from './fields.ts'

@@ -27,7 +27,10 @@ export interface PoliteGateOptions extends PacingOptions {
   readonly logger?: Logger | undefined
 }
 
-/** Where the URL of a request comes from. */
+/**
+ * Where the URL of a request comes from.
+ * @inline
+ */
 export interface SourceOptions {
   /**
    * The URLs that led to this one, in order, as for `check` of a `RobotsClient`: of the page whose
@@ -38,7 +41,7 @@ export interface SourceOptions {
   readonly redirectedFrom?: readonly string[] | undefined
 }
 
-/** Options of `when` of a `PoliteGate`. */
+/** Options of `check` and `when` of a `PoliteGate`. */
 export interface WhenOptions extends SourceOptions {
   /** Aborting it rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | null | undefined
@@ -58,6 +61,3 @@ export interface EnterOptions extends SourceOptions {
    */
   readonly maxWaitMs?: number | undefined
 }
-
-/** Options of `check` of a `PoliteGate`. */
-export type GateCheckOptions = WhenOptions

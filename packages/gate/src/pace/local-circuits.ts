@@ -3,11 +3,11 @@ import {
   admitTo,
   type Circuit,
   type CircuitLimits,
-  canForgetCircuit,
   circuitAfter,
   circuitReport,
   closedCircuit,
 } from '@politely/core/engine'
+import { canForgetCircuit } from '@politely/core/internal'
 import type { Admission, CircuitFailure, CircuitReport, CircuitResult } from './pacer.ts'
 
 /** The circuit of one origin. */

@@ -12,18 +12,17 @@ import {
   delayOf,
   endRequest,
   MAX_SIMULATED_REQUESTS,
-  type MutablePace,
   nextSlot,
   type Pace,
   type PaceLimits,
   type PaceResponse,
   type PauseReason,
   returnSlot,
-  shiftPause,
   startPace,
   takeSlot,
   takeSlotOf,
 } from '@politely/core/engine'
+import { type MutablePace, shiftPause } from '@politely/core/internal'
 import { callable } from '@politely/fetcher/internal'
 import { LocalCircuits } from './local-circuits.ts'
 import type {

@@ -4,7 +4,7 @@
 // each request gets a gate, and no request waits for another. The gates don't know each other, so
 // this table has the last starts of all of them, by pace key. A record names its pacer by a number,
 // so it keeps neither the pacer nor the gate in memory.
-import { escapeControls } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import { setBounded } from '@politely/fetcher/internal'
 import type { LocalPacer } from './local-pacer.ts'
 

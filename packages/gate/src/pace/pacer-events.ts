@@ -4,8 +4,9 @@
 /**
  * A snapshot of what a pacer of a fleet has counted, such as `RedisPacer`. No count ever decreases.
  * JSON-safe.
+ * @inline
  */
-export interface FleetPacerCounters {
+export type FleetPacerCounters = {
   /** Calls of the server: of Redis or Postgres. */
   readonly calls: number
   /** Calls that failed or took longer than `timeoutMs`. */
@@ -30,7 +31,10 @@ interface PacerMessage {
   readonly key: string
 }
 
-/** A call of the server, such as Redis, failed or took longer than `timeoutMs`. */
+/**
+ * A call of the server, such as Redis, failed or took longer than `timeoutMs`.
+ * @inline
+ */
 export interface FleetFailureMessage extends PacerMessage {
   /**
    * The method of the pacer; `pause`: tells the server of a pause that it may have lost;
@@ -55,6 +59,7 @@ export interface FleetFailureMessage extends PacerMessage {
 /**
  * A call of the server, such as Redis, succeeded after a call had failed. In Redis, the calls for
  * the keys of one hash tag fail and recover together.
+ * @inline
  */
 export interface FleetRecoveredMessage extends PacerMessage {
   /** How many attempts have failed in a row. Calls that were under way together are one attempt. */

@@ -11,8 +11,8 @@ import type {
   PauseReason,
   CircuitReport as ReportOfCircuit,
   CircuitResult as ResultOfCircuit,
-  Slot,
 } from '@politely/core/engine'
+import type { Slot } from '@politely/core/internal'
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or
@@ -131,7 +131,18 @@ export interface Pacer {
    * all keys in use again; undefined while it works. Optional: the gate otherwise counts a pacer
    * as failing from what `reserve` and `estimate` reply.
    */
-  readonly outage?: PacerOutage | undefined
+  readonly outage?:
+    | {
+        /** When the first call failed. Milliseconds since 1970. */
+        readonly since: number
+        /** How many calls have failed since then. */
+        readonly failures: number
+        /** What the last of them failed with. */
+        readonly error: unknown
+        /** Whether the pacer grants slots meanwhile (`onFailure: 'local'`). */
+        readonly grants: boolean
+      }
+    | undefined
   /**
    * Makes a call that changes nothing, so that an outage begins and ends without requests too. It
    * resolves even if the call fails. Optional.
@@ -154,17 +165,8 @@ export interface Pacer {
   settle?(origin: string, limits: CircuitLimits, result: CircuitResult): CircuitReport | Promise<CircuitReport>
 }
 
-/** An outage of a pacer that goes on. */
-export interface PacerOutage {
-  /** When the first call failed. Milliseconds since 1970. */
-  readonly since: number
-  /** How many calls have failed since then. */
-  readonly failures: number
-  /** What the last of them failed with. */
-  readonly error: unknown
-  /** Whether the pacer grants slots meanwhile (`onFailure: 'local'`). */
-  readonly grants: boolean
-}
+/** @inline */
+export type PacerOutage = NonNullable<Pacer['outage']>
 
 /** What a circuit has opened for: the outcome of the last request that failed. */
 export type CircuitFailure = Pick<PageOutcome, 'kind' | 'because'>
@@ -237,8 +239,13 @@ export type Reservation =
 /**
  * Why a request has to wait for its slot. `concurrency`: `LeaseTerms.max` requests are under way.
  * `pacer-failure`: the pacer cannot reserve slots at present.
+ * @inline
  */
-export type PaceReason = Exclude<Slot['because'], 'none'> | 'concurrency' | 'pacer-failure'
+export type PaceReason = SlotWait['because']
+
+interface SlotWait {
+  readonly because: Exclude<Slot['because'], 'none'> | 'concurrency' | 'pacer-failure'
+}
 
 /** The reply to `estimate`. */
 export interface WaitEstimate {

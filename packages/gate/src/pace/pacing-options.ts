@@ -1,6 +1,6 @@
 // The caller's options for pace and concurrency.
 import type { PageOutcomeKind } from '@politely/core'
-import type { BackoffLimits } from '@politely/core/engine'
+import type { BackoffLimits } from '@politely/core/internal'
 import type { Pacer } from './pacer.ts'
 
 /** The options of a gate for pace and concurrency. All have defaults. */
@@ -165,15 +165,18 @@ export interface PacingOptions {
  *   it. A host without a registrable domain is its own key.
  * - `address`: requests to hosts with the same IP address. If a host has several addresses, the
  *   first in alphabetical order counts.
+ * @inline
  */
 export type PaceBy = 'origin' | 'host' | 'domain' | 'address'
 
-/** The options that can differ for one site. An option that is absent is the option of the gate. */
-export interface SitePacingOptions
-  extends Pick<
-    PacingOptions,
-    'minDelayMs' | 'maxDelayMs' | 'delayFactor' | 'jitter' | 'maxConcurrentPerKey' | 'obey' | 'circuit'
-  > {}
+/**
+ * The options that can differ for one site. An option that is absent is the option of the gate.
+ * @inline
+ */
+export type SitePacingOptions = Pick<
+  PacingOptions,
+  'minDelayMs' | 'maxDelayMs' | 'delayFactor' | 'jitter' | 'maxConcurrentPerKey' | 'obey' | 'circuit'
+>
 
 /** The checked option `backoff`, with defaults applied. */
 export interface Backoff extends BackoffLimits {

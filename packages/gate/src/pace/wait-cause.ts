@@ -5,8 +5,9 @@ import type { PaceBy } from './pacing-options.ts'
 /**
  * What a request waits for: a concurrency limit, the circuit of its origin, or a slot. For a slot, the
  * pacer gives the reason.
+ * @inline
  */
-export type WaitReason = PaceReason | 'concurrency' | 'circuit'
+export type WaitReason = WaitCause['because']
 
 /** The level of a pace key. `key`: a function of `paceBy` has chosen it. */
 export type PaceLevel = PaceBy | 'key'
@@ -15,11 +16,12 @@ export type PaceLevel = PaceBy | 'key'
  * The level of the limit that a request waits for: its origin, or what `paceBy` says (`key` for a
  * function); its registrable domain, site, platform or IP address; or the whole gate
  * (`maxConcurrent`).
+ * @inline
  */
-export type WaitLevel = PaceLevel | 'gate'
+export type WaitLevel = WaitCause['level']
 
 /** What a request waits for, and at which level. */
 export interface WaitCause {
-  readonly because: WaitReason
-  readonly level: WaitLevel
+  readonly because: PaceReason | 'concurrency' | 'circuit'
+  readonly level: PaceBy | 'key' | 'gate'
 }

@@ -1,12 +1,6 @@
 // What the caller reports about a request, and what the pace needs of it.
-import {
-  type Headers,
-  headerOf,
-  type PaceResponse,
-  rateLimitHeaders,
-  rateLimitOf,
-  retryAfterMs,
-} from '@politely/core/engine'
+import { type Headers, type PaceResponse, rateLimitHeaders, rateLimitOf, retryAfterMs } from '@politely/core/engine'
+import { headerOf } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
 import type { Backoff } from '../pace/pacing-options.ts'
@@ -16,8 +10,9 @@ import type { AskedPause } from '../report/gate-log.ts'
 /**
  * The part of a response that the pace depends on. A response of Node's or undici's `fetch` has
  * this type, and a plain object may have it.
+ * @inline
  */
-export interface ResponseLike {
+export type ResponseLike = {
   readonly status: number
   /**
    * An object with a `get` method, such as `Headers`; or a plain object whose names are in lower
@@ -29,6 +24,7 @@ export interface ResponseLike {
 /**
  * The site asks for fewer requests, whatever the status of the response is: for example a page with
  * status 200 whose text says so. Counts like a 429.
+ * @inline
  */
 export interface RateLimited extends Partial<ResponseLike> {
   readonly rateLimited: true
@@ -42,8 +38,9 @@ export interface RateLimited extends Partial<ResponseLike> {
 /**
  * The request has failed without a response, for example by a timeout or a reset. Changes the pace
  * only with `backoff: { failures: true }`.
+ * @inline
  */
-export interface RequestFailed {
+export type RequestFailed = {
   readonly failed: true
   /** The error with which it failed, for the option `circuit`. Default: a failure of the connection. */
   readonly error?: unknown

@@ -1,5 +1,5 @@
 // The error for a request that is aborted while it waits in its queue.
-import { escapeControls } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 import { durationText } from './duration.ts'

@@ -48,7 +48,10 @@ export interface GateCounters {
   readonly refusals: Readonly<Partial<Record<ClientVerdict['because'], number>>>
 }
 
-/** The name of a counter of a gate. `gateCounterMeanings` says what each counts. */
+/**
+ * The name of a counter of a gate. `gateCounterMeanings` says what each counts.
+ * @inline
+ */
 export type GateCounterName = keyof GateCounters
 
 /** The counters of a gate, and the meaning of each. */

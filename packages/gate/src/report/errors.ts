@@ -1,6 +1,6 @@
 // The errors of the gate, each with a stable `code`.
-import { describeOutcome, describeVerdict, escapeControls } from '@politely/core'
-import { formatTime, PolitelyError, PolitelyTypeError } from '@politely/core/engine'
+import { describeOutcome, describeVerdict } from '@politely/core'
+import { escapeControls, formatTime, PolitelyError, PolitelyTypeError } from '@politely/core/internal'
 import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
 import type { CircuitFailure, CircuitReport } from '../pace/pacer.ts'

@@ -58,7 +58,10 @@ export interface WaitMessage extends RequestMessage {
   readonly ended: Promise<EndedWait>
 }
 
-/** How the wait of a request ended that starts now. */
+/**
+ * How the wait of a request ended that starts now.
+ * @inline
+ */
 export type EndedWait = Pick<StartMessage, 'waitedMs' | 'waitedFor' | 'waitedLevel'>
 
 /** A request starts. */

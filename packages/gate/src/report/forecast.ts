@@ -6,8 +6,11 @@ import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 /** When a request could start, or why it would be refused. JSON-safe. */
 export type Forecast = AllowedForecast | RefusedForecast
 
-/** The request may be made: when it could start. */
-export interface AllowedForecast {
+/**
+ * The request may be made: when it could start.
+ * @inline
+ */
+export type AllowedForecast = {
   readonly allowed: true
   readonly verdict: ClientVerdict
   /**
@@ -32,8 +35,9 @@ export interface AllowedForecast {
 /**
  * robots.txt does not allow the request, the budget of its pace key is used up, or the circuit of its
  * origin is open.
+ * @inline
  */
-export interface RefusedForecast {
+export type RefusedForecast = {
   readonly allowed: false
   readonly verdict: ClientVerdict
   /**

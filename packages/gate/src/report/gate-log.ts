@@ -1,6 +1,7 @@
 // Writes log lines about long waits: why a request waits, until when, and what the caller can do.
-import { describeOutcome, escapeControls } from '@politely/core'
-import { delayOf, formatTime, type PaceLimits, type PaceResponse } from '@politely/core/engine'
+import { describeOutcome } from '@politely/core'
+import { delayOf, type PaceLimits, type PaceResponse } from '@politely/core/engine'
+import { escapeControls, formatTime } from '@politely/core/internal'
 import { type Logger, withoutCredentials } from '@politely/fetcher'
 import { callSafely, describeValue, setBounded } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'

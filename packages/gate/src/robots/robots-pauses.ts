@@ -9,7 +9,8 @@
 // at each verdict before it asks the pacer for a slot. Most verdicts cause no pause, and a few
 // comparisons show that.
 import type { Access } from '@politely/core'
-import { delayOf, type PaceLimits, type PauseReason, pushbackOf } from '@politely/core/engine'
+import { delayOf, type PaceLimits, type PauseReason } from '@politely/core/engine'
+import { pushbackOf } from '@politely/core/internal'
 import { type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
 import type { Circuits } from '../circuit/circuits.ts'
 import type { SiteCircuit } from '../options/circuit.ts'

@@ -2,7 +2,7 @@
 // yielded URLs take all places of `concurrency` or are the last URLs, and the gate has no request for
 // them. Slow requests, slow pages and slow work on a page that ends in time aren't mistakes.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { escapeControls } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import type { GatePort, PoliteGate } from '../gate.ts'
 import { DONE } from '../outer-queue/outer-queue.ts'

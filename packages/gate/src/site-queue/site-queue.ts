@@ -20,7 +20,8 @@
 // queue waits only for the URLs that may still be done: those in the body of a loop, and those whose
 // `done` was read. With a `concurrency` it also waits for those whose request had not ended when the
 // loop asked for another URL.
-import { escapeControls, OptionError } from '@politely/core'
+import { OptionError } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import {
   abortSignal,
   assertIterable,

@@ -2,8 +2,7 @@
 // checks each address, and speaks HTTP/1.1. So undici's options for connections go to the connector,
 // and an option that could have no effect is an error.
 import { OptionError } from '@politely/core'
-import type { GuardedConnectorOptions } from '@politely/fetcher'
-import { assertKnown, describeValue } from '@politely/fetcher/internal'
+import { assertKnown, describeValue, type GuardedConnectorOptions } from '@politely/fetcher/internal'
 import type { Agent, buildConnector } from 'undici'
 
 /** Options for undici's Agent that would have no effect, or would send requests without slots. */

@@ -1,13 +1,7 @@
 // politeAgent: an undici dispatcher whose requests enter a gate. It composes the gate, the network
 // guard and redirects in the right order.
 import type { LookupFunction } from 'node:net'
-import {
-  type AnyDispatcher,
-  type DispatcherByOrigin,
-  NetworkGuard,
-  type NetworkPolicy,
-  type RobotsClientOptions,
-} from '@politely/fetcher'
+import { type AnyDispatcher, type DispatcherByOrigin, NetworkGuard, type RobotsClientOptions } from '@politely/fetcher'
 import { dispatcherChooser, integer, registerPoliteDispatcher } from '@politely/fetcher/internal'
 import { Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
@@ -28,7 +22,7 @@ export type PoliteAgentOptions = GateOrOptions & {
    * agent knows the page (`redirectedFrom`); without it, a link looks like the caller's own URL.
    * `public-only` refuses private addresses in any case.
    */
-  readonly network?: NetworkPolicy | undefined
+  readonly network?: RobotsClientOptions['network']
   /** Private addresses and blocks, such as `10.0.0.0/8`, to treat as public. Default: none. */
   readonly allowAddresses?: readonly string[] | undefined
   /**

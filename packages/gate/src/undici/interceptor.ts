@@ -7,7 +7,7 @@
 // the wrong side.
 import { isIP } from 'node:net'
 import { OptionError } from '@politely/core'
-import { headerOf } from '@politely/core/engine'
+import { headerOf } from '@politely/core/internal'
 import type { BlockedAddressError } from '@politely/fetcher'
 import { describeValue, redirectChain, withHeaders } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'

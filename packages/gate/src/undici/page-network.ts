@@ -1,7 +1,7 @@
 // Applies the network guard to requests for pages, as the RobotsClient applies it to requests for
 // robots.txt.
-import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDomainOf } from '@politely/fetcher'
-import type { ChooseDispatcher } from '@politely/fetcher/internal'
+import { type BlockedAddressError, type NetworkGuard, registrableDomainOf } from '@politely/fetcher'
+import type { ChooseDispatcher, Reach } from '@politely/fetcher/internal'
 import { Agent, type Dispatcher, errors } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { sendingThrough } from '../permit/sending.ts'

@@ -1,5 +1,5 @@
 // Says which field of a call is invalid, what it is, and what the server expects, from what ajv found.
-import { nearestName } from '@politely/core/internal'
+import { nearestName } from '@politely/core/review'
 import { describeValue } from '@politely/fetcher/internal'
 import type { FastifySchemaValidationError } from 'fastify'
 

@@ -1,7 +1,7 @@
 // What the library would say of a result, in one sentence, for the logs of clients. Options of the
 // API are named as flags of `politely serve`.
 import { type Access, describeOutcome, describeVerdict } from '@politely/core'
-import { formatTime } from '@politely/core/engine'
+import { formatTime } from '@politely/core/internal'
 import { type ClientVerdict, loggableVerdict } from '@politely/fetcher'
 import { isPrivateHost } from '@politely/fetcher/internal'
 import { durationText } from '@politely/gate/internal'

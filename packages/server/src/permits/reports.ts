@@ -1,5 +1,6 @@
 // What clients report about their requests.
-import { MAX_RETRY_AFTER_MS, rateLimitHeaders, rateLimitOf, retryAfterMs } from '@politely/core/engine'
+import { rateLimitHeaders, rateLimitOf, retryAfterMs } from '@politely/core/engine'
+import { MAX_RETRY_AFTER_MS } from '@politely/core/internal'
 import type { RequestReport } from '@politely/gate'
 import type { Report } from '../schemas.ts'
 import type { Tenant } from '../tenants.ts'

@@ -1,5 +1,5 @@
 // Before and after: the earlier file, and what the change does.
-import type { CrawlerChange, LineChange } from '@politely/core/internal'
+import type { CrawlerChange, LineChange } from '@politely/core/review'
 import { crawlerTitle } from '@politely/playground/matrix'
 import { count, el } from './dom.ts'
 import type { Shown, Update, View } from './shown.ts'

@@ -1,6 +1,6 @@
 // What the page asks of the editor.
 import type { Finding } from '@politely/core'
-import type { Fix } from '@politely/core/internal'
+import type { Fix } from '@politely/core/review'
 
 /** The lines that the open cell is about. */
 export interface MarkedLines {

@@ -18,7 +18,7 @@ import {
   lineNumbers,
 } from '@codemirror/view'
 import type { Finding } from '@politely/core'
-import type { Fix } from '@politely/core/internal'
+import type { Fix } from '@politely/core/review'
 import type { Editor, EditorOptions, MarkedLines } from './editor-interface.ts'
 import { fixTitle } from './fix-title.ts'
 import { robotsColours, robotsLanguage } from './highlight.ts'

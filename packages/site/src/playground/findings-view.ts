@@ -1,6 +1,6 @@
 // The list of findings below the editor, each with its quick fix.
 import { type Finding, lintRobots } from '@politely/core'
-import { applyFixes, type Fix, fixRobots, ignoredFindings, quickFixes } from '@politely/core/internal'
+import { applyFixes, type Fix, fixRobots, ignoredFindings, quickFixes } from '@politely/core/review'
 import { count, el, link, setText } from './dom.ts'
 import type { Editor, EditorFinding } from './editor-interface.ts'
 import { fixTitle } from './fix-title.ts'

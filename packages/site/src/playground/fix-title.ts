@@ -1,4 +1,4 @@
-import type { Fix } from '@politely/core/internal'
+import type { Fix } from '@politely/core/review'
 
 /** What the button of a quick fix says. */
 export function fixTitle({ after }: Fix): string {

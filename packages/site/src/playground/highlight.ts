@@ -3,7 +3,7 @@
 import { HighlightStyle, StreamLanguage, type StreamParser } from '@codemirror/language'
 import { Tag } from '@lezer/highlight'
 import { parseRobots } from '@politely/core'
-import { fieldsOf } from '@politely/core/internal'
+import { fieldsOf } from '@politely/core/review'
 
 const tags = {
   agentKey: Tag.define(),

@@ -77,10 +77,10 @@ const WORDS: Readonly<Record<string, string>> = {
     'axios got ky node-fetch superagent needle request cheerio http client selenium webdriver browserless langchain document loader node-crawler llamaindex interceptor hook',
   crawlee:
     'crawlee apify CheerioCrawler PlaywrightCrawler PuppeteerCrawler BasicCrawler HttpCrawler respectRobotsTxtFile onSkippedRequest enqueueLinks sameDomainDelaySecs skipped requests actor',
-  playwright:
-    'playwright headless browser chromium firefox webkit page.goto route screenshots block images scripts subresources iframe',
-  puppeteer:
-    'puppeteer headless chrome browser page.goto setRequestInterception request interception handler block images scripts subresources',
+  browsers:
+    'browser headless chrome chromium firefox webkit screenshots block images scripts subresources iframe websocket download service worker prefetch speculation rules',
+  playwright: 'playwright chromium page.goto route withRobots browser context',
+  puppeteer: 'puppeteer chrome page.goto setRequestInterception request interception handler',
   serve:
     'serve server sidecar service daemon http api permit permits lease python scrapy requests go golang rust java php curl language languages rate limiter shared gate several programs urlfrontier openapi token tenant quota metrics unix socket',
   mcp: 'mcp model context protocol claude cursor chatgpt llm agent tool ai assistant fetch server',

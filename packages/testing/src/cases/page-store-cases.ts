@@ -1,7 +1,8 @@
 // The contract of a store of pages, as test cases. They need no test runner: a case throws if the
 // store breaks the contract.
 import assert from 'node:assert/strict'
-import type { Awaitable, PageRecord, PageStore, StoredPage, VisitLog } from '@politely/cache'
+import type { PageRecord, PageStore, StoredPage, VisitLog } from '@politely/cache'
+import { ascending, assertWithin, casesOf, each, randomNumbers } from './store-case.ts'
 
 /**
  * What only some stores can do. `bounded`: has a size limit in bytes. `shared`: several handles on one
@@ -12,7 +13,7 @@ export type PageStoreAbility = 'bounded' | 'shared' | 'lasting'
 /** An empty storage for one case. */
 export interface PageStoreKit {
   /** Opens a handle on the storage. A case of a store that is not `shared` has one open at a time. */
-  open(): Awaitable<PageStore>
+  open(): PageStore | PromiseLike<PageStore>
   /** The size limit of the storage. Bytes. Cases that need `bounded` require it. */
   readonly maxBytes?: number | undefined
   /** Returns the current size in bytes, if it can be measured from outside. */
@@ -27,6 +28,9 @@ export interface PageStoreCase {
   /** @throws {AssertionError} if the store breaks the contract. */
   run(kit: PageStoreKit): Promise<void>
 }
+
+type Test = (store: PageStore, kit: PageStoreKit) => Promise<void>
+type Tests = Readonly<Record<string, Test>>
 
 const A = 'https://a.test/'
 const B = 'https://b.test/'
@@ -55,9 +59,8 @@ const oddUrls = [
   'constructor',
 ]
 
-const everyStore: readonly PageStoreCase[] = [
-  row('knows nothing of a new URL', async ({ open }) => {
-    const store = await open()
+const everyStore: Tests = {
+  'knows nothing of a new URL': async (store) => {
     assert.deepEqual(await store.find(A), [])
     assert.equal(await store.body(1), undefined)
     assert.equal(await store.visits(A), undefined)
@@ -67,9 +70,8 @@ const everyStore: readonly PageStoreCase[] = [
     assert.deepEqual(await store.find(A), [])
     assert.deepEqual(await store.due(START, 10), [])
     assert.deepEqual(await listOf(store.pages()), [])
-  }),
-  row('returns a response as it was committed, its texts among it', async ({ open }) => {
-    const store = await open()
+  },
+  'returns a response as it was committed, its texts among it': async (store) => {
     const record: PageRecord = {
       ...recordOf(A),
       varied: [
@@ -86,17 +88,16 @@ const everyStore: readonly PageStoreCase[] = [
     assert.deepEqual(others, [])
     assert.deepEqual(found?.record, record)
     assert.equal(found?.bodyBytes, 5_000)
-  }),
-  ...[1_000_000, 16_384, 1_000].map((chunk) =>
-    row(`returns bodies of any length that were written in chunks of ${chunk} bytes`, async ({ open }) => {
-      const store = await open()
+  },
+  ...each<number, Test>([1_000_000, 16_384, 1_000], (chunk) => [
+    `returns bodies of any length that were written in chunks of ${chunk} bytes`,
+    async (store) => {
       const lengths = [0, 1, 8_191, 65_536, 131_071, 131_072, 131_073, 3 * 131_072, 1_000_003]
       for (const bytes of lengths) await put(store, recordOf(`${A}${bytes}`), bodyOf(bytes, bytes), chunk)
       for (const bytes of lengths) await assertBody(store, (await store.find(`${A}${bytes}`))[0], bodyOf(bytes, bytes))
-    }),
-  ),
-  row('any text can be a URL', async ({ open }) => {
-    const store = await open()
+    },
+  ]),
+  'any text can be a URL': async (store) => {
     for (const url of oddUrls) {
       await put(store, recordOf(url), Buffer.from(JSON.stringify(url)))
       await store.setVisits(logOf(url, START))
@@ -108,18 +109,16 @@ const everyStore: readonly PageStoreCase[] = [
       await assertBody(store, found, Buffer.from(JSON.stringify(url)))
       assert.deepEqual(await store.visits(url), logOf(url, START))
     }
-  }),
-  row('a body is read as it was written, each time', async ({ open }) => {
-    const store = await open()
+  },
+  'a body is read as it was written, each time': async (store) => {
     const writer = await store.begin()
     for (const value of [1, 2, 3]) await writer.write(Buffer.alloc(200_000, value))
     await writer.commit(recordOf(A))
     const expected = Buffer.concat([1, 2, 3].map((value) => Buffer.alloc(200_000, value)))
     const [found] = await store.find(A)
     for (let reading = 0; reading < 2; reading++) await assertBody(store, found, expected)
-  }),
-  row('nothing is seen of a response before `commit`, nor after `abort`', async ({ open }) => {
-    const store = await open()
+  },
+  'nothing is seen of a response before `commit`, nor after `abort`': async (store) => {
     const [first, second] = [await store.begin(), await store.begin()]
     for (const writer of [first, second]) await writer.write(bodyOf(1, 400_000))
     assert.deepEqual(await store.find(A), [])
@@ -130,9 +129,8 @@ const everyStore: readonly PageStoreCase[] = [
     await second.commit(recordOf(A))
     await second.abort()
     await assertBody(store, (await store.find(A))[0], bodyOf(1, 400_000))
-  }),
-  row('a response replaces the one with the same URL and varied fields, and no other', async ({ open }) => {
-    const store = await open()
+  },
+  'a response replaces the one with the same URL and varied fields, and no other': async (store) => {
     const german = { ...recordOf(A), varied: [['accept-language', 'de']] as const }
     const none = { ...recordOf(A), varied: [['accept-language', null]] as const }
     await put(store, german, bodyOf(1, 300_000))
@@ -150,9 +148,8 @@ const everyStore: readonly PageStoreCase[] = [
     const replaced = before.find(({ id }) => id !== second?.id)
     assert.notEqual(replaced?.id, first?.id)
     assert.equal(await store.body(replaced?.id ?? 0), undefined)
-  }),
-  row('returns the response first that was received last, after an update too', async ({ open }) => {
-    const store = await open()
+  },
+  'returns the response first that was received last, after an update too': async (store) => {
     for (const n of [2, 0, 1])
       await put(store, { ...recordOf(A), varied: [['accept', `${n}`]], receivedAt: START + n }, bodyOf(n, 10))
     const order = async () => (await store.find(A)).map(({ record }) => record.varied[0]?.[1])
@@ -160,9 +157,8 @@ const everyStore: readonly PageStoreCase[] = [
     const oldest = (await store.find(A)).at(-1) as StoredPage
     await store.update(oldest.id, { ...oldest.record, receivedAt: START + 3 })
     assert.deepEqual(await order(), ['0', '2', '1'])
-  }),
-  row('an update changes the record, and keeps the ID and the body', async ({ open }) => {
-    const store = await open()
+  },
+  'an update changes the record, and keeps the ID and the body': async (store) => {
     await put(store, recordOf(A), bodyOf(1, 200_000))
     const [before] = await store.find(A)
     const long: PageRecord = { ...recordOf(A), headers: [['x-long', 'x'.repeat(20_000)]], receivedAt: START + 5 }
@@ -173,9 +169,8 @@ const everyStore: readonly PageStoreCase[] = [
     }
     const [after] = await store.find(A)
     await assertBody(store, after, bodyOf(1, 200_000))
-  }),
-  row('an update may change the varied fields, and replaces the response that has them', async ({ open }) => {
-    const store = await open()
+  },
+  'an update may change the varied fields, and replaces the response that has them': async (store) => {
     const german = { ...recordOf(A), varied: [['accept-language', 'de']] as const }
     await put(store, german, bodyOf(1, 30_000))
     await put(store, { ...recordOf(A), receivedAt: START + 1 }, bodyOf(2, 30_000))
@@ -186,9 +181,8 @@ const everyStore: readonly PageStoreCase[] = [
     await assertBody(store, found[0], bodyOf(2, 30_000))
     await put(store, german, bodyOf(3, 10))
     assert.equal((await store.find(A)).length, 1)
-  }),
-  row(`keeps the ${MAX_VARIANTS} responses of a URL that were received last`, async ({ open }) => {
-    const store = await open()
+  },
+  [`keeps the ${MAX_VARIANTS} responses of a URL that were received last`]: async (store) => {
     await put(store, recordOf(B), bodyOf(0, 10))
     for (const n of ascending(0, MAX_VARIANTS + 5)) {
       const record = { ...recordOf(A), varied: [['accept', `${n}`]] as const, receivedAt: START + n }
@@ -201,9 +195,8 @@ const everyStore: readonly PageStoreCase[] = [
     )
     await assertBody(store, found.at(-1), bodyOf(5, 10))
     assert.equal((await store.find(B)).length, 1)
-  }),
-  row('an update of a response that is gone does nothing', async ({ open }) => {
-    const store = await open()
+  },
+  'an update of a response that is gone does nothing': async (store) => {
     await put(store, recordOf(A), bodyOf(1, 10))
     const [gone] = await store.find(A)
     await store.delete(A)
@@ -213,9 +206,8 @@ const everyStore: readonly PageStoreCase[] = [
     const [found] = await store.find(A)
     assert.notEqual(found?.id, gone?.id)
     await assertBody(store, found, bodyOf(2, 10))
-  }),
-  row('`delete` keeps the visits, and `forget` deletes them', async ({ open }) => {
-    const store = await open()
+  },
+  '`delete` keeps the visits, and `forget` deletes them': async (store) => {
     for (const url of [A, B]) {
       await put(store, recordOf(url), bodyOf(1, 10))
       await put(store, { ...recordOf(url), varied: [['accept', 'x']] }, bodyOf(2, 10))
@@ -231,10 +223,10 @@ const everyStore: readonly PageStoreCase[] = [
     assert.equal(await store.forget(A), 0)
     assert.equal(await store.visits(A), undefined)
     assert.deepEqual(await store.due(START, 10), [])
-  }),
-  ...(['replaced', 'deleted', 'forgotten'] as const).map((how) =>
-    row(`a body that is ${how} while it is read can be read to its end`, async ({ open }) => {
-      const store = await open()
+  },
+  ...each<'replaced' | 'deleted' | 'forgotten', Test>(['replaced', 'deleted', 'forgotten'], (how) => [
+    `a body that is ${how} while it is read can be read to its end`,
+    async (store) => {
       const body = bodyOf(1, MIB)
       await put(store, recordOf(A), body)
       const [found] = await store.find(A)
@@ -248,10 +240,9 @@ const everyStore: readonly PageStoreCase[] = [
         assert.equal(await store.body(found?.id ?? 0), undefined)
       }
       assertSame(Buffer.concat(read), body)
-    }),
-  ),
-  row('of many writers of one URL, one wins completely', async ({ open }) => {
-    const store = await open()
+    },
+  ]),
+  'of many writers of one URL, one wins completely': async (store) => {
     await Promise.all(
       ascending(0, 20).map((n) => put(store, { ...recordOf(A), status: 200 + n }, bodyOf(n, 9_000 * n))),
     )
@@ -259,15 +250,13 @@ const everyStore: readonly PageStoreCase[] = [
     assert.equal(found.length, 1)
     const n = (found[0]?.record.status ?? 0) - 200
     await assertBody(store, found[0], bodyOf(n, 9_000 * n))
-  }),
-  row('many writers at the same time do not mix their bodies', async ({ open }) => {
-    const store = await open()
+  },
+  'many writers at the same time do not mix their bodies': async (store) => {
     const urls = ascending(0, 40).map((n) => `${A}${n}`)
     await Promise.all(urls.map((url, n) => put(store, recordOf(url), bodyOf(n, 10_000 * n), 5_000)))
     for (const [n, url] of urls.entries()) await assertBody(store, (await store.find(url))[0], bodyOf(n, 10_000 * n))
-  }),
-  row('lists all responses, also while they are found and deleted', async ({ open }) => {
-    const store = await open()
+  },
+  'lists all responses, also while they are found and deleted': async (store) => {
     const urls = ascending(0, 150).map((n) => `${A}${n}`)
     for (const url of urls) await put(store, recordOf(url), bodyOf(1, 10))
     const listed: string[] = []
@@ -278,9 +267,8 @@ const everyStore: readonly PageStoreCase[] = [
     }
     assert.deepEqual(listed.sort(), urls.sort())
     assert.deepEqual(await listOf(store.pages()), [])
-  }),
-  row('returns the visits that were set last', async ({ open }) => {
-    const store = await open()
+  },
+  'returns the visits that were set last': async (store) => {
     await store.setVisits(logOf(A, START))
     const log: VisitLog = {
       url: A,
@@ -296,9 +284,8 @@ const everyStore: readonly PageStoreCase[] = [
     assert.deepEqual(await store.visits(A), log)
     assert.equal(await store.visits(B), undefined)
     assert.deepEqual(await store.find(A), [])
-  }),
-  row('lists what is due, the longest due first', async ({ open }) => {
-    const store = await open()
+  },
+  'lists what is due, the longest due first': async (store) => {
     const times = [5, 1, 4, 2, 3, undefined, 9]
     for (const [n, at] of times.entries()) await store.setVisits(logOf(`${A}${n}`, at && START + at))
     await store.setVisits(logOf(`${A}6`, START + 0.5)) // it was due later
@@ -312,9 +299,8 @@ const everyStore: readonly PageStoreCase[] = [
     await store.forget(`${A}6`)
     await store.setVisits(logOf(`${A}1`, undefined))
     assert.deepEqual(await due(2, 10), [2])
-  }),
-  row('behaves like a Map in two hundred random calls', async ({ open }) => {
-    const store = await open()
+  },
+  'behaves like a Map in two hundred random calls': async (store) => {
     const random = randomNumbers(1)
     const urls = ascending(0, 12).map((n) => `${A}${n}`)
     const expected = new Map<string, number>()
@@ -336,20 +322,19 @@ const everyStore: readonly PageStoreCase[] = [
         if (found !== undefined) await assertBody(store, found, bodyOf(expected.get(url) ?? 0, found.bodyBytes))
       }
     }
-  }),
-]
+  },
+}
 
-const bounded: readonly PageStoreCase[] = [
-  row('stays within its limit, and keeps the URLs that were used last', async (kit) => {
-    const { store, maxBytes, put: add, has } = await filled(kit)
+const bounded: Tests = {
+  'stays within its limit, and keeps the URLs that were used last': async (store, kit) => {
+    const { maxBytes, put: add, has } = filled(store, kit)
     await add(0)
     await store.setVisits(logOf(`${A}1`, START))
     await add(1)
     for (let n = 2; n < 150; n++) {
       await add(n)
       await has(0) // counts as a use
-      const held = kit.heldBytes?.() ?? 0
-      assert(held <= maxBytes, `${held} bytes are over the limit of ${maxBytes}`)
+      assertWithin(maxBytes, kit.heldBytes?.() ?? 0)
     }
     assert(await has(0), 'the URL that was used most is gone')
     assert(!(await has(1)), 'the URL that was used first is still there')
@@ -357,16 +342,16 @@ const bounded: readonly PageStoreCase[] = [
     for (let n = 135; n < 150; n++) assert(await has(n), `response ${n} of 150 is gone`)
     const sizes = (await listOf(store.pages())).map(({ bodyBytes }) => bodyBytes)
     assert(sizes.length >= 15 && sizes.length <= 50, `${sizes.length} responses of a fiftieth of the limit are there`)
-  }),
-  row('responses that replace each other evict no other', async (kit) => {
-    const { put: add, has } = await filled(kit)
+  },
+  'responses that replace each other evict no other': async (store, kit) => {
+    const { put: add, has } = filled(store, kit)
     await add(0)
     for (let n = 0; n < 120; n++) await add(1)
     assert(await has(0))
     assert(await has(1))
-  }),
-  row('bodies that were never finished evict no response for long', async (kit) => {
-    const { store, put: add, has } = await filled(kit)
+  },
+  'bodies that were never finished evict no response for long': async (store, kit) => {
+    const { put: add, has } = filled(store, kit)
     for (let n = 0; n < 10; n++) await add(n)
     for (let n = 0; n < 120; n++) {
       const writer = await store.begin()
@@ -374,9 +359,9 @@ const bounded: readonly PageStoreCase[] = [
       await writer.abort()
     }
     for (let n = 0; n < 10; n++) assert(await has(n), `response ${n} is gone`)
-  }),
-  row('a response over the limit is not kept, and deletes the one before it, but no others', async (kit) => {
-    const { store, maxBytes, put: add, has } = await filled(kit)
+  },
+  'a response over the limit is not kept, and deletes the one before it, but no others': async (store, kit) => {
+    const { maxBytes, put: add, has } = filled(store, kit)
     await add(0)
     await add(1)
     await store.setVisits(logOf(`${A}0`, START))
@@ -386,25 +371,24 @@ const bounded: readonly PageStoreCase[] = [
     assert.deepEqual(await store.visits(`${A}0`), logOf(`${A}0`, START))
     await add(0)
     assert(await has(0))
-  }),
-  row('many responses for one URL stay within the limit', async (kit) => {
-    const { store, maxBytes } = await filled(kit)
+  },
+  'many responses for one URL stay within the limit': async (store, kit) => {
+    const { maxBytes } = filled(store, kit)
     const bytes = Math.floor(maxBytes / 20)
     for (let n = 0; n < 60; n++) {
       const record = { ...recordOf(A), varied: [['accept', `${n}`]] as const, receivedAt: START + n }
       await put(store, record, bodyOf(n, bytes))
     }
-    const held = kit.heldBytes?.() ?? 0
-    assert(held <= maxBytes, `${held} bytes are over the limit of ${maxBytes}`)
+    assertWithin(maxBytes, kit.heldBytes?.() ?? 0)
     const found = await store.find(A)
     assert(found.length >= 1 && found.length <= 20, `${found.length} responses are there`)
     assert.equal(found[0]?.record.receivedAt, START + 59)
-  }),
-]
+  },
+}
 
-const shared: readonly PageStoreCase[] = [
-  row('two handles see what each other stored', async ({ open }) => {
-    const [one, other] = [await open(), await open()]
+const shared: Tests = {
+  'two handles see what each other stored': async (one, kit) => {
+    const other = await kit.open()
     await put(one, recordOf(A), bodyOf(1, 300_000))
     await one.setVisits(logOf(A, START))
     const [found] = await other.find(A)
@@ -413,9 +397,9 @@ const shared: readonly PageStoreCase[] = [
     await other.forget(A)
     assert.deepEqual(await one.find(A), [])
     assert.equal(await one.visits(A), undefined)
-  }),
-  row('a body that another handle replaces or deletes while it is read can be read to its end', async ({ open }) => {
-    const [one, other] = [await open(), await open()]
+  },
+  'a body that another handle replaces or deletes while it is read can be read to its end': async (one, kit) => {
+    const other = await kit.open()
     for (const end of [() => put(other, recordOf(A), bodyOf(2, MIB)), () => other.delete(A)]) {
       await put(one, recordOf(A), bodyOf(1, MIB))
       const [found] = await one.find(A)
@@ -423,26 +407,25 @@ const shared: readonly PageStoreCase[] = [
       for await (const chunk of (await one.body(found?.id ?? 0)) ?? []) if (read.push(chunk) === 1) await end()
       assertSame(Buffer.concat(read), bodyOf(1, MIB))
     }
-  }),
-  row('two handles that store at the same time lose nothing', async ({ open }) => {
-    const handles = [await open(), await open()]
+  },
+  'two handles that store at the same time lose nothing': async (store, kit) => {
+    const handles = [store, await kit.open()]
     const urls = ascending(0, 60).map((n) => `${A}${n}`)
     await Promise.all(urls.map((url, n) => put(handles[n % 2] as PageStore, recordOf(url), bodyOf(n, 5_000 * n))))
     for (const store of handles)
       for (const [n, url] of urls.entries()) await assertBody(store, (await store.find(url))[0], bodyOf(n, 5_000 * n))
-  }),
-]
+  },
+}
 
-const lasting: readonly PageStoreCase[] = [
-  row('a handle that is opened later has what an earlier one stored, and nothing unfinished', async ({ open }) => {
-    const before = await open()
+const lasting: Tests = {
+  'a handle that is opened later has what an earlier one stored, and nothing unfinished': async (before, kit) => {
     await put(before, recordOf(A), bodyOf(1, 300_000))
     await before.setVisits(logOf(A, START))
     const writer = await before.begin()
     await writer.write(bodyOf(2, 300_000))
     const [old] = await before.find(A)
     await before.close()
-    const after = await open()
+    const after = await kit.open()
     const [found] = await after.find(A)
     assert.deepEqual(found, old)
     await assertBody(after, found, bodyOf(1, 300_000))
@@ -451,27 +434,19 @@ const lasting: readonly PageStoreCase[] = [
     await after.delete(A)
     await put(after, recordOf(A), bodyOf(3, 10))
     assert.notEqual((await after.find(A))[0]?.id, old?.id)
-  }),
-]
+  },
+}
 
 /**
  * What every store of pages must do. Run each case on an empty storage. Leave out the cases whose
  * `needs` your store does not meet.
  */
-export const pageStoreCases: readonly PageStoreCase[] = [
-  ...everyStore,
-  ...needing('bounded', bounded),
-  ...needing('shared', shared),
-  ...needing('lasting', lasting),
-]
-
-function row(name: string, run: PageStoreCase['run']): PageStoreCase {
-  return { name, run }
-}
-
-function needing(needs: PageStoreAbility, rows: readonly PageStoreCase[]): PageStoreCase[] {
-  return rows.map((one) => ({ ...one, needs }))
-}
+export const pageStoreCases: readonly PageStoreCase[] = casesOf<
+  PageStoreAbility,
+  PageStore,
+  PageStoreKit,
+  PageStoreKit
+>({ every: everyStore, bounded, shared, lasting }, async (kit, test) => test(await kit.open(), kit))
 
 function recordOf(url: string): PageRecord {
   return {
@@ -498,15 +473,6 @@ function bodyOf(seed: number, bytes: number): Buffer {
   return Buffer.alloc(bytes, block)
 }
 
-/** A generator of Park and Miller, so that each run makes the same calls. */
-function randomNumbers(seed: number): () => number {
-  let state = seed + 1
-  return () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state / 2_147_483_647
-  }
-}
-
 async function put(store: PageStore, record: PageRecord, body: Uint8Array, chunkBytes = 65_536): Promise<void> {
   const writer = await store.begin()
   for (let at = 0; at < body.length; at += chunkBytes) await writer.write(body.subarray(at, at + chunkBytes))
@@ -528,13 +494,11 @@ function assertSame(actual: Buffer, expected: Buffer): void {
   assert.fail(`the body differs at byte ${actual.findIndex((byte, n) => byte !== expected[n])}`)
 }
 
-/** Opens a store for responses of which fifty fill the limit. */
-async function filled({ open, maxBytes }: PageStoreKit) {
+/** Returns what fills a store with responses of which fifty fill the limit. */
+function filled(store: PageStore, { maxBytes }: PageStoreKit) {
   assert(maxBytes !== undefined, 'the kit of a bounded store must have maxBytes')
-  const store = await open()
   const body = bodyOf(1, Math.floor(maxBytes / 50))
   return {
-    store,
     maxBytes,
     put: (n: number) => put(store, recordOf(`${A}${n}`), body),
     has: async (n: number) => (await store.find(`${A}${n}`)).length > 0,
@@ -545,8 +509,4 @@ async function listOf<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
   const list: T[] = []
   for await (const item of items) list.push(item)
   return list
-}
-
-function ascending(from: number, to: number): number[] {
-  return Array.from({ length: to - from }, (_, n) => from + n)
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import type { Store } from '@politely/fetcher'
 import { type CaseClock, caseClock } from './case-clock.ts'
+import { ascending, assertWithin, casesOf, each, randomNumbers } from './store-case.ts'
 
 /**
  * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in
@@ -52,6 +53,9 @@ interface OpenKit extends Omit<StoreKit, 'open' | 'clock'> {
   readonly clock: CaseClock
 }
 
+type Test = (store: Store, kit: OpenKit) => Promise<void>
+type Tests = Readonly<Record<string, Test>>
+
 const A = 'https://a.test'
 const B = 'https://b.test'
 const HOUR = 3_600_000
@@ -85,24 +89,20 @@ const origins: readonly string[] = [
   '😀',
 ]
 
-const everyStore: readonly StoreCase[] = [
-  row('a text that was never set is undefined', async (kit) => {
-    const store = kit.open()
+const everyStore: Tests = {
+  'a text that was never set is undefined': async (store) => {
     for (const origin of [A, ...origins]) assert.equal(await store.get(origin), undefined)
-  }),
-  row('returns the text that was set', async (kit) => {
-    const store = kit.open()
+  },
+  'returns the text that was set': async (store, kit) => {
     await store.set(A, 'text of a', later(kit))
     assert.equal(await store.get(A), 'text of a')
     assert.equal(await store.get(B), undefined)
-  }),
-  row('returns the last text that was set', async (kit) => {
-    const store = kit.open()
+  },
+  'returns the last text that was set': async (store, kit) => {
     for (const text of ['a long text, the first one', 'second', 'the third']) await store.set(A, text, later(kit))
     assert.equal(await store.get(A), 'the third')
-  }),
-  row('a deleted text is gone, and can be set again', async (kit) => {
-    const store = kit.open()
+  },
+  'a deleted text is gone, and can be set again': async (store, kit) => {
     await store.set(A, 'of a', later(kit))
     await store.set(B, 'of b', later(kit))
     await store.delete(A)
@@ -110,31 +110,28 @@ const everyStore: readonly StoreCase[] = [
     assert.equal(await store.get(B), 'of b')
     await store.set(A, 'again', later(kit))
     assert.equal(await store.get(A), 'again')
-  }),
-  row('deleting a missing text is not an error', async (kit) => {
-    const store = kit.open()
+  },
+  'deleting a missing text is not an error': async (store) => {
     await store.delete(A)
     await store.delete(A)
     assert.equal(await store.get(A), undefined)
-  }),
-  ...texts.map(([name, text]) =>
-    row(`returns unchanged: ${name}`, async (kit) => {
-      const store = kit.open()
+  },
+  ...each<(typeof texts)[number], Test>(texts, ([name, text]) => [
+    `returns unchanged: ${name}`,
+    async (store, kit) => {
       await store.set(A, text, later(kit))
       assertSame(await store.get(A), text)
-    }),
-  ),
-  row('any text can be an origin, and each is a separate key', async (kit) => {
-    const store = kit.open()
+    },
+  ]),
+  'any text can be an origin, and each is a separate key': async (store, kit) => {
     for (const origin of origins) await store.set(origin, `of ${origin}`, later(kit))
     for (const origin of origins) assertSame(await store.get(origin), `of ${origin}`)
     await store.delete('__proto__')
     assert.equal(await store.get('__proto__'), undefined)
     assert.equal(await store.get('constructor'), 'of constructor')
-  }),
+  },
 
-  row('a text exists until its expiry time, and not after it', async (kit) => {
-    const store = kit.open()
+  'a text exists until its expiry time, and not after it': async (store, kit) => {
     await store.set(A, 'of a', later(kit, HOUR))
     await store.set(B, 'of b', later(kit, 2 * HOUR))
     await kit.clock.advance(HOUR - 1)
@@ -142,17 +139,15 @@ const everyStore: readonly StoreCase[] = [
     await kit.clock.advance(2)
     assert.equal(await store.get(A), undefined)
     assert.equal(await store.get(B), 'of b')
-  }),
-  row('a text that is set with an expiry time in the past replaces the old one and is not stored', async (kit) => {
-    const store = kit.open()
+  },
+  'a text that is set with an expiry time in the past replaces the old one and is not stored': async (store, kit) => {
     await store.set(A, 'before', later(kit))
     await store.set(A, 'too late', later(kit, -1))
     assert.equal(await store.get(A), undefined)
     await store.set(A, 'just too late', kit.clock.now())
     assert.equal(await store.get(A), undefined)
-  }),
-  row('a new expiry time replaces the old one, whether later or earlier', async (kit) => {
-    const store = kit.open()
+  },
+  'a new expiry time replaces the old one, whether later or earlier': async (store, kit) => {
     await store.set(A, 'longer', later(kit, HOUR))
     await store.set(A, 'longer', later(kit, 3 * HOUR))
     await store.set(B, 'shorter', later(kit, 3 * HOUR))
@@ -160,25 +155,22 @@ const everyStore: readonly StoreCase[] = [
     await kit.clock.advance(2 * HOUR)
     assert.equal(await store.get(A), 'longer')
     assert.equal(await store.get(B), undefined)
-  }),
-  row('an expiry time may have a fraction, and may be far in the future', async (kit) => {
-    const store = kit.open()
+  },
+  'an expiry time may have a fraction, and may be far in the future': async (store, kit) => {
     await store.set(A, 'of a', later(kit, HOUR + 0.5))
     await store.set(B, 'of b', 8.64e15) // the largest valid Date
     assert.equal(await store.get(A), 'of a')
     await kit.clock.advance(1_000 * HOUR)
     assert.equal(await store.get(B), 'of b')
-  }),
+  },
 
-  row('of many concurrent sets of one origin, one wins completely', async (kit) => {
-    const store = kit.open()
+  'of many concurrent sets of one origin, one wins completely': async (store, kit) => {
     const given = Array.from({ length: 50 }, (_, i) => `${i} `.repeat(1 + 997 * (i % 7)))
     await Promise.all(given.map((text) => store.set(A, text, later(kit))))
     const stored = await store.get(A)
     assert(stored !== undefined && given.includes(stored), 'the stored text is none of those that were set')
-  }),
-  row('stores a thousand origins concurrently', async (kit) => {
-    const store = kit.open()
+  },
+  'stores a thousand origins concurrently': async (store, kit) => {
     const many = Array.from({ length: 1_000 }, (_, i) => `https://n${i}.test`)
     await Promise.all(many.map((origin) => store.set(origin, `of ${origin}`, later(kit))))
     const stored = await Promise.all(many.map((origin) => store.get(origin)))
@@ -186,10 +178,9 @@ const everyStore: readonly StoreCase[] = [
       stored,
       many.map((origin) => `of ${origin}`),
     )
-  }),
-  row('behaves like a Map in a thousand random calls', async (kit) => {
-    const store = kit.open()
-    const random = seededRandom()
+  },
+  'behaves like a Map in a thousand random calls': async (store, kit) => {
+    const random = randomNumbers(0)
     const expected = new Map<string, string>()
     for (let call = 0; call < 1_000; call++) {
       const origin = origins[Math.floor(random() * origins.length)] ?? A
@@ -204,104 +195,100 @@ const everyStore: readonly StoreCase[] = [
       } else assertSame(await store.get(origin), expected.get(origin))
     }
     for (const origin of origins) assertSame(await store.get(origin), expected.get(origin))
-  }),
-]
+  },
+}
 
-const ordered: readonly StoreCase[] = [
-  row('concurrent sets and deletes of one handle take effect in the order of the calls', async (kit) => {
-    const store = kit.open()
+const ordered: Tests = {
+  'concurrent sets and deletes of one handle take effect in the order of the calls': async (store, kit) => {
     await Promise.all([store.set(A, 'one', later(kit)), store.delete(A), store.set(A, 'two', later(kit))])
     await Promise.all([store.set(B, 'one', later(kit)), store.delete(B)])
     assert.equal(await store.get(A), 'two')
     assert.equal(await store.get(B), undefined)
-  }),
-]
+  },
+}
 
-const bounded: readonly StoreCase[] = [
-  row('stays within the size limit while three times as much is set, and keeps the newest texts', async (kit) => {
-    const { store, size, text, originOf } = filled(kit)
+const bounded: Tests = {
+  'stays within the size limit while three times as much is set, and keeps the newest texts': async (store, kit) => {
+    const { size, text, originOf } = filled(kit)
     for (let i = 0; i < 300; i++) {
       await store.set(originOf(i), text, later(kit))
-      if (kit.heldBytes) assertWithin(kit, kit.heldBytes())
+      if (kit.heldBytes) assertWithin(kit.maxBytes, kit.heldBytes())
     }
     const present = []
     for (let i = 0; i < 300; i++) if ((await store.get(originOf(i))) === text) present.push(i)
-    assertWithin(kit, present.length * size)
+    assertWithin(kit.maxBytes, present.length * size)
     assert(present.length >= 30, `only ${present.length} of 100 texts are present`)
     assert.deepEqual(present.slice(-20), ascending(280, 300))
-  }),
-  row('stays within the size limit when everything is set concurrently', async (kit) => {
-    const { store, size, text, originOf } = filled(kit)
+  },
+  'stays within the size limit when everything is set concurrently': async (store, kit) => {
+    const { size, text, originOf } = filled(kit)
     await Promise.all(ascending(0, 300).map((i) => store.set(originOf(i), text, later(kit))))
-    if (kit.heldBytes) assertWithin(kit, kit.heldBytes())
+    if (kit.heldBytes) assertWithin(kit.maxBytes, kit.heldBytes())
     const present = await Promise.all(ascending(0, 300).map((i) => store.get(originOf(i))))
-    assertWithin(kit, present.filter((one) => one === text).length * size)
+    assertWithin(kit.maxBytes, present.filter((one) => one === text).length * size)
     assert.deepEqual(present.slice(-20), Array(20).fill(text))
-  }),
-  row('repeated sets of one origin evict no other origin', async (kit) => {
-    const { store, text, originOf } = filled(kit)
+  },
+  'repeated sets of one origin evict no other origin': async (store, kit) => {
+    const { text, originOf } = filled(kit)
     await store.set(B, 'of b', later(kit))
     for (let i = 0; i < 300; i++) await store.set(originOf(0), text, later(kit))
     assert.equal(await store.get(B), 'of b')
-  }),
-  row('evicts expired texts before older texts that have not expired', async (kit) => {
-    const { store, text, originOf } = filled(kit)
+  },
+  'evicts expired texts before older texts that have not expired': async (store, kit) => {
+    const { text, originOf } = filled(kit)
     for (let i = 0; i < 10; i++) await store.set(originOf(i), text, later(kit, 3 * HOUR))
     for (let i = 10; i < 55; i++) await store.set(originOf(i), text, later(kit, HOUR))
     await kit.clock.advance(2 * HOUR)
     for (let i = 55; i < 100; i++) await store.set(originOf(i), text, later(kit, HOUR))
     for (let i = 0; i < 10; i++) assertSame(await store.get(originOf(i)), text)
     for (let i = 55; i < 100; i++) assertSame(await store.get(originOf(i)), text)
-  }),
-  row('a text over the size limit is not stored and deletes the one before it, but no others', async (kit) => {
-    const store = kit.open()
+  },
+  'a text over the size limit is not stored and deletes the one before it, but no others': async (store, kit) => {
     const { maxBytes = 0 } = kit
     await store.set(A, 'before', later(kit))
     await store.set(B, 'of b', later(kit))
     await store.set(A, 'x'.repeat(maxBytes + 1), later(kit))
     assert.equal(await store.get(A), undefined)
     assert.equal(await store.get(B), 'of b')
-    if (kit.heldBytes) assertWithin(kit, kit.heldBytes())
-  }),
-]
+    if (kit.heldBytes) assertWithin(kit.maxBytes, kit.heldBytes())
+  },
+}
 
-const closing: readonly StoreCase[] = [
-  row('after close, every method rejects with a code', async (kit) => {
-    const store = kit.open()
+const closing: Tests = {
+  'after close, every method rejects with a code': async (store, kit) => {
     await store.set(A, 'of a', later(kit))
     await store.close?.()
     const closed = { code: 'ERR_POLITELY_STORE_CLOSED' }
     await assert.rejects(store.get(A), closed)
     await assert.rejects(store.set(A, 'of a', later(kit)), closed)
     await assert.rejects(store.delete(A), closed)
-  }),
-  row('close can be called repeatedly and concurrently', async (kit) => {
-    const store = kit.open()
+  },
+  'close can be called repeatedly and concurrently': async (store) => {
     await Promise.all([store.close?.(), store.close?.()])
     await store.close?.()
-  }),
-]
+  },
+}
 
-const shared: readonly StoreCase[] = [
-  row('two handles see each other’s texts', async (kit) => {
-    const [first, second] = [kit.open(), kit.open()]
+const shared: Tests = {
+  'two handles see each other’s texts': async (first, kit) => {
+    const second = kit.open()
     await first.set(A, 'by the first', later(kit))
     assert.equal(await second.get(A), 'by the first')
     await second.set(A, 'by the second', later(kit))
     assert.equal(await first.get(A), 'by the second')
     await first.delete(A)
     assert.equal(await second.get(A), undefined)
-  }),
-  row('of concurrent sets of one origin by two handles, one wins completely', async (kit) => {
-    const handles = [kit.open(), kit.open()]
+  },
+  'of concurrent sets of one origin by two handles, one wins completely': async (store, kit) => {
+    const handles = [store, kit.open()]
     const given = Array.from({ length: 40 }, (_, i) => `${i} `.repeat(1 + 997 * (i % 7)))
     await Promise.all(given.map((text, i) => handles[i % 2]?.set(A, text, later(kit))))
     const stored = await handles[0]?.get(A)
     assert(stored !== undefined && given.includes(stored), 'the stored text is none of those that were set')
     assertSame(await handles[1]?.get(A), stored)
-  }),
-  row('two handles that set many origins concurrently lose none', async (kit) => {
-    const handles = [kit.open(), kit.open()]
+  },
+  'two handles that set many origins concurrently lose none': async (store, kit) => {
+    const handles = [store, kit.open()]
     const many = ascending(0, 500)
     await Promise.all(many.map((i) => handles[i % 2]?.set(`https://n${i}.test`, `${i}`, later(kit))))
     for (const handle of handles)
@@ -309,12 +296,11 @@ const shared: readonly StoreCase[] = [
         await Promise.all(many.map((i) => handle.get(`https://n${i}.test`))),
         many.map((i) => `${i}`),
       )
-  }),
-]
+  },
+}
 
-const lasting: readonly StoreCase[] = [
-  row('a handle that is opened later has the texts and expiry times of an earlier one', async (kit) => {
-    const before = kit.open()
+const lasting: Tests = {
+  'a handle that is opened later has the texts and expiry times of an earlier one': async (before, kit) => {
     await before.set(A, 'of a', later(kit, HOUR))
     await before.set(B, 'of b', later(kit, 3 * HOUR))
     await before.close?.()
@@ -323,43 +309,41 @@ const lasting: readonly StoreCase[] = [
     await kit.clock.advance(2 * HOUR)
     assert.equal(await after.get(A), undefined)
     assert.equal(await after.get(B), 'of b')
-  }),
-  row('calls before close take effect', async (kit) => {
-    const before = kit.open()
+  },
+  'calls before close take effect': async (before, kit) => {
     await before.set(B, 'of b', later(kit))
     await Promise.all([before.set(A, 'of a', later(kit)), before.delete(B), before.close?.()])
     const after = kit.open()
     assert.equal(await after.get(A), 'of a')
     assert.equal(await after.get(B), undefined)
-  }),
-]
+  },
+}
 
-const leasing: readonly StoreCase[] = [
-  row('one handle at a time holds the lease of an origin', async (kit) => {
-    const [first, second] = [kit.open(), kit.open()]
+const leasing: Tests = {
+  'one handle at a time holds the lease of an origin': async (first, kit) => {
+    const second = kit.open()
     const held = await first.lease?.(A, HOUR)
     assert(held !== undefined)
     assert.equal(await second.lease?.(A, HOUR), undefined)
     assert.equal(await first.lease?.(A, HOUR), undefined)
     await held.release()
     assert.notEqual(await second.lease?.(A, HOUR), undefined)
-  }),
-  row('of concurrent calls, one takes the lease', async (kit) => {
-    const handles = [kit.open(), kit.open()]
+  },
+  'of concurrent calls, one takes the lease': async (store, kit) => {
+    const handles = [store, kit.open()]
     const leases = await Promise.all(ascending(0, 40).map((i) => handles[i % 2]?.lease?.(A, HOUR)))
     assert.equal(leases.filter((lease) => lease !== undefined).length, 1)
-  }),
-  row('any text can be an origin, and each has a lease of its own, apart from its text', async (kit) => {
-    const store = kit.open()
+  },
+  'any text can be an origin, and each has a lease of its own, apart from its text': async (store, kit) => {
     for (const origin of origins) assert.notEqual(await store.lease?.(origin, HOUR), undefined)
     await store.set(A, 'of a', later(kit))
     await store.lease?.(A, HOUR)
     assert.equal(await store.get(A), 'of a')
     await store.delete(A)
     assert.equal(await store.lease?.(A, HOUR), undefined)
-  }),
-  row('an expired lease can be taken, and its late release does not end the new one', async (kit) => {
-    const [first, second] = [kit.open(), kit.open()]
+  },
+  'an expired lease can be taken, and its late release does not end the new one': async (first, kit) => {
+    const second = kit.open()
     const late = await first.lease?.(A, 20)
     let next = await second.lease?.(A, HOUR)
     while (next === undefined) {
@@ -372,48 +356,28 @@ const leasing: readonly StoreCase[] = [
     await next.release()
     await next.release()
     assert.notEqual(await first.lease?.(A, HOUR), undefined)
-  }),
-]
+  },
+}
 
 /** What every store must guarantee, and what stores with an ability must. */
-export const storeCases: readonly StoreCase[] = [
-  ...everyStore,
-  ...needing('ordered', ordered),
-  ...needing('bounded', bounded),
-  ...needing('closing', closing),
-  ...needing('shared', shared),
-  ...needing('lasting', lasting),
-  ...needing('leasing', leasing),
-]
-
-function row(name: string, run: (kit: OpenKit) => Promise<void>): StoreCase {
-  return {
-    name,
-    run: async (kit) => {
-      const { clock = caseClock() } = kit
-      await run({ ...kit, clock, open: () => kit.open(clock.now) })
-    },
-  }
-}
-
-function needing(needs: StoreAbility, rows: readonly StoreCase[]): StoreCase[] {
-  return rows.map((one) => ({ ...one, needs }))
-}
+export const storeCases: readonly StoreCase[] = casesOf<StoreAbility, Store, OpenKit, StoreKit>(
+  { every: everyStore, ordered, bounded, closing, shared, lasting, leasing },
+  async (kit, test) => {
+    const { clock = caseClock() } = kit
+    const openKit = { ...kit, clock, open: () => kit.open(clock.now) }
+    await test(openKit.open(), openKit)
+  },
+)
 
 function later(kit: OpenKit, ms: number = HOUR): number {
   return kit.clock.now() + ms
 }
 
-/** Opens a store and returns a text of which a hundred fill the size limit. */
-function filled(kit: OpenKit) {
-  const { maxBytes } = kit
+/** Returns a text of which a hundred fill the size limit. */
+function filled({ maxBytes }: OpenKit) {
   assert(maxBytes !== undefined, 'the kit of a bounded store must have maxBytes')
   const size = Math.ceil(maxBytes / 100)
-  return { store: kit.open(), size, text: 'x'.repeat(size), originOf: (i: number) => `https://n${i}.test` }
-}
-
-function assertWithin({ maxBytes = 0 }: OpenKit, bytes: number): void {
-  assert(bytes <= maxBytes, `${bytes} bytes exceed the size limit of ${maxBytes} bytes`)
+  return { size, text: 'x'.repeat(size), originOf: (i: number) => `https://n${i}.test` }
 }
 
 /** Compares texts; the error message shows only their beginnings. */
@@ -424,17 +388,4 @@ function assertSame(actual: string | undefined, expected: string | undefined): v
 
 function shortened(text: string | undefined): string | undefined {
   return text === undefined ? undefined : `${text.length}: ${text.slice(0, 80)}`
-}
-
-function ascending(from: number, to: number): number[] {
-  return Array.from({ length: to - from }, (_, i) => from + i)
-}
-
-/** Returns the same pseudo-random numbers from 0 to 1 in each run. */
-function seededRandom(): () => number {
-  let state = 1
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
 }

@@ -1,6 +1,5 @@
 // What a browser can request, by kind: which requests are checked, which are switched off, and
-// which are not seen. The table in docs/playwright.md and docs/puppeteer.md is generated from these
-// kinds.
+// which are not seen. The table in docs/browsers.md is generated from these kinds.
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -220,9 +219,7 @@ const PAGES_WITH_RULES: Readonly<Record<string, Reply>> = {
   ),
 }
 
-/**
- * The switches of Chromium that docs/playwright.md and docs/puppeteer.md name, by what they stop.
- */
+/** The switches of Chromium that docs/browsers.md names, by what they stop. */
 const SWITCHES = {
   speculationRules: [
     '--enable-features=PrefetchSchedulerTesting:kPrefetchSchedulerTestingActiveSetSizeLimitForBase/0/kPrefetchSchedulerTestingActiveSetSizeLimitForBurst/0',

@@ -1,7 +1,7 @@
 // Confirms that the addresses of a crawler have names, and that the names lead back to them.
 import { Resolver } from 'node:dns/promises'
 import { withTimeout } from '@politely/fetcher/internal'
-import { type Finding, fail, ok, warn } from './finding.ts'
+import { type Finding, finding } from './finding.ts'
 import type { Identity } from './identity.ts'
 import { isSameAddress, ptrName, sampleOf } from './ip-range.ts'
 
@@ -12,7 +12,6 @@ export interface DnsResolver {
   resolve6(name: string): Promise<string[]>
 }
 
-const CHECK = 'DNS'
 /**
  * How many addresses of each range are looked up. An IPv6 range has too many addresses, unless it
  * is small.
@@ -28,12 +27,13 @@ const MAX_NAMED = 4
 const ALL_OF = 3
 const NO_SUCH_RECORD = ['ENOTFOUND', 'ENODATA']
 
-type Outcome =
-  | { readonly code: 'dns-ok'; readonly text: string }
-  | {
-      readonly code: 'dns-without-ptr' | 'dns-not-confirmed' | 'dns-other-domain' | 'dns-failed'
-      readonly text: string
-    }
+/** What can be said of an address, in the order of the findings. */
+const CODES = ['dns-ok', 'dns-without-ptr', 'dns-not-confirmed', 'dns-other-domain', 'dns-failed'] as const
+
+interface Outcome {
+  readonly code: (typeof CODES)[number]
+  readonly text: string
+}
 
 export async function dnsFindings(
   identity: Identity,
@@ -42,10 +42,8 @@ export async function dnsFindings(
 ): Promise<readonly Finding[]> {
   const own = resolver === undefined ? new Resolver({ timeout: timeoutMs, tries: 2 }) : undefined
   try {
-    return findingsOf(
-      await outcomesOf(identity, timeoutMs, bounded(resolver ?? (own as Resolver), timeoutMs)),
-      identity.hostNames,
-    )
+    const outcomes = await outcomesOf(identity, timeoutMs, bounded(resolver ?? (own as Resolver), timeoutMs))
+    return summaryOf(outcomes, identity.hostNames)
   } finally {
     own?.cancel() // what it still waits for would keep the process alive
   }
@@ -117,53 +115,19 @@ async function outcomeOf(address: string, hostNames: readonly string[], resolver
   }
 }
 
-function findingsOf(outcomes: readonly Outcome[], hostNames: readonly string[]): readonly Finding[] {
-  const of = (code: Outcome['code']) => outcomes.filter((outcome) => outcome.code === code)
-  const named = (code: Outcome['code']) => {
-    const texts = of(code).map(({ text }) => text)
+/** Returns one finding for each code of the outcomes. */
+function summaryOf(outcomes: readonly Outcome[], hostNames: readonly string[]): readonly Finding[] {
+  return CODES.flatMap((code) => {
+    const texts = outcomes.filter((outcome) => outcome.code === code).map(({ text }) => text)
+    if (texts.length === 0) return []
     const more = texts.length - MAX_NAMED
-    return `${texts.slice(0, MAX_NAMED).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
-  }
-  const findings: Finding[] = []
-  const confirmed = of('dns-ok').length
-  if (confirmed > 0)
-    findings.push(
-      ok(
-        CHECK,
-        'dns-ok',
-        `${confirmed} of ${outcomes.length} addresses are confirmed, such as ${of('dns-ok')[0]?.text}`,
-      ),
-    )
-  if (of('dns-without-ptr').length > 0)
-    findings.push(
-      (hostNames.length > 0 ? fail : warn)(
-        CHECK,
-        'dns-without-ptr',
-        `no PTR record: ${named('dns-without-ptr')}`,
-        'ask whoever gave you the addresses to set PTR records; without them, sites can recognise you by ranges only',
-      ),
-    )
-  if (of('dns-not-confirmed').length > 0)
-    findings.push(
-      fail(
-        CHECK,
-        'dns-not-confirmed',
-        `not confirmed: ${named('dns-not-confirmed')}`,
-        'add an A or AAAA record for each name, with the address of its PTR record',
-      ),
-    )
-  if (of('dns-other-domain').length > 0)
-    findings.push(
-      fail(
-        CHECK,
-        'dns-other-domain',
-        `not under ${hostNames.join(' or ')}: ${named('dns-other-domain')}`,
-        'set the PTR record to a name under that domain, or add the domain to hostNames',
-      ),
-    )
-  if (of('dns-failed').length > 0)
-    findings.push(
-      warn(CHECK, 'dns-failed', `no answer: ${named('dns-failed')}`, 'try again, or name another DNS server'),
-    )
-  return findings
+    const values = {
+      confirmed: texts.length,
+      all: outcomes.length,
+      example: texts[0] as string,
+      named: `${texts.slice(0, MAX_NAMED).join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+      domains: hostNames.join(' or '),
+    }
+    return finding(code, values, code === 'dns-without-ptr' && hostNames.length === 0 ? 'warn' : undefined)
+  })
 }

@@ -1,28 +1,26 @@
 // checkIdentity: looks at what an operator publishes, as a stranger does, and names each fault.
 import { isDeepStrictEqual } from 'node:util'
 import { describeVerdict } from '@politely/core'
-import { headerOf } from '@politely/core/engine'
+import { headerOf, withoutComments } from '@politely/core/internal'
 import { NetworkGuard, RobotsClient } from '@politely/fetcher'
 import { assertOptions, describeValue, withMethods } from '@politely/fetcher/internal'
 import { type Got, pageNote } from '../bounded-get.ts'
 import { directoryFindings } from './check-directory.ts'
 import { type DnsResolver, dnsFindings } from './check-dns.ts'
-import { type Finding, fail, jsonText, ok, warn } from './finding.ts'
+import { type Finding, finding, findingsOf, jsonText } from './finding.ts'
 import type { Identity } from './identity.ts'
 import { cardJson } from './identity-files.ts'
 import { edgesOf, type IpRange, ipRange } from './ip-range.ts'
-import { hasName, pageText, withoutComments } from './page-text.ts'
-import { STRANGER_OPTIONS, Stranger, type StrangerOptions } from './stranger.ts'
+import { hasName, pageText } from './page-text.ts'
+import { jsonObject, STRANGER_OPTIONS, Stranger, type StrangerOptions } from './stranger.ts'
 
-/** Options of `checkIdentity`. Experimental. */
+/** Options of `checkIdentity`. @inline */
 export interface CheckIdentityOptions extends StrangerOptions {
   /** The thumbprints of keys that must be in the directory. */
   readonly kids?: readonly string[] | undefined
   /** Asks for PTR, A and AAAA records. Default: the DNS servers of this machine. */
   readonly resolver?: DnsResolver | undefined
 }
-
-const REPUBLISH = 'publish the file of politely identity init'
 
 /**
  * Checks what an operator publishes: the User-Agent, the page and its robots.txt, the IP ranges,
@@ -49,71 +47,32 @@ export async function* checkIdentity(identity: Identity, options: CheckIdentityO
   yield* stranger.clockFindings()
 }
 
-function userAgentFindings({ userAgent, productToken, page }: Identity): readonly Finding[] {
-  const findings: Finding[] = []
+function userAgentFindings(identity: Identity): readonly Finding[] {
+  const { userAgent, productToken, page } = identity
   // A name is read up to the first other character, so ExampleBot is not in ExampleBotPlus.
   const names: readonly string[] = userAgent.toLowerCase().match(/[a-z0-9_-]+/g) ?? []
-  if (!names.includes(productToken.toLowerCase()))
-    findings.push(
-      fail(
-        'User-Agent',
-        'user-agent-without-token',
-        `${JSON.stringify(userAgent)} does not have ${productToken} in it, so a site cannot tell which rules of robots.txt are yours`,
-        `send ${productToken}/1.0 (+${page})`,
-      ),
-    )
-  if (!userAgent.includes(page))
-    findings.push(
-      warn(
-        'User-Agent',
-        'user-agent-without-page',
-        `${JSON.stringify(userAgent)} does not have the URL of your page in it`,
-        `add (+${page})`,
-      ),
-    )
-  return findings.length > 0 ? findings : [ok('User-Agent', 'user-agent-ok', userAgent)]
+  const conditions = {
+    'user-agent-without-token': !names.includes(productToken.toLowerCase()),
+    'user-agent-without-page': !userAgent.includes(page),
+  }
+  return findingsOf({ ...identity, sent: JSON.stringify(userAgent) }, conditions, 'user-agent-ok')
 }
 
 async function pageFindings(identity: Identity, stranger: Stranger): Promise<readonly Finding[]> {
-  const { page, productToken, contact, ranges, rangesUrl } = identity
-  const got = await stranger.get('page', 'page', page, 'text/html')
+  const { page, productToken, contact, ranges } = identity
+  const got = await stranger.get('page', page, 'text/html')
   if ('result' in got) return [got]
   const type = headerOf(got.headers, 'content-type') ?? ''
   if (!/^(?:text\/html|application\/xhtml\+xml)\b/i.test(type))
-    return [
-      fail(
-        'page',
-        'page-not-html',
-        `${page} has ${type === '' ? 'no Content-Type' : `Content-Type: ${type}`}`,
-        'send Content-Type: text/html; charset=utf-8',
-      ),
-    ]
+    return [finding('page-not-html', { page, type: type === '' ? 'no Content-Type' : `Content-Type: ${type}` })]
   const html = got.body.toString()
   const text = pageText(html)
-  const findings: Finding[] = []
-  if (!hasName(text, productToken))
-    findings.push(
-      fail(
-        'page',
-        'page-without-token',
-        `${page} does not say the name ${productToken}`,
-        `say that robots.txt rules for ${productToken} count`,
-      ),
-    )
-  if (!hasName(text, contact) && !hasName(text, encodeURIComponent(contact)))
-    findings.push(
-      fail('page', 'page-without-contact', `${page} does not have the contact ${contact}`, 'write it there'),
-    )
-  if (ranges.length > 0 && !linksRanges(withoutComments(html), got))
-    findings.push(
-      warn(
-        'page',
-        'page-without-ranges-link',
-        `${page} does not link the IP ranges for programs`,
-        `write <link rel="client-ranges" href="${rangesUrl}"> into its head`,
-      ),
-    )
-  return findings.length > 0 ? findings : [ok('page', 'page-ok', `${page} names ${productToken} and ${contact}`)]
+  const conditions = {
+    'page-without-token': !hasName(text, productToken),
+    'page-without-contact': !hasName(text, contact) && !hasName(text, encodeURIComponent(contact)),
+    'page-without-ranges-link': ranges.length > 0 && !linksRanges(withoutComments(html), got),
+  }
+  return findingsOf(identity, conditions, 'page-ok')
 }
 
 function linksRanges(html: string, got: Got): boolean {
@@ -138,22 +97,14 @@ async function robotsFindings(identity: Identity, options: StrangerOptions): Pro
     try {
       const verdict = await client.check(page)
       if (verdict.allowed) continue
-      findings.push(
-        fail(
-          'robots.txt',
-          'page-disallowed',
-          `${page} is for ${who} ${describeVerdict(verdict)}`,
-          verdict.because === 'unreachable'
-            ? 'send the robots.txt with status 200, or status 404 if there is none'
-            : `allow it: Allow: ${new URL(page).pathname}`,
-        ),
-      )
+      const row = verdict.because === 'unreachable' ? 'page-disallowed/unreachable' : 'page-disallowed'
+      const path = new URL(page).pathname
+      findings.push(finding(row, { page, who, path, verdict: describeVerdict(verdict) }))
     } finally {
       await client.close()
     }
   }
-  if (findings.length > 0) return findings
-  return [ok('robots.txt', 'page-allowed', `${page} is allowed for ${productToken} and for other crawlers`)]
+  return findings.length > 0 ? findings : [finding('page-allowed', identity)]
 }
 
 async function rangesFindings(
@@ -161,93 +112,56 @@ async function rangesFindings(
   stranger: Stranger,
   { allowAddresses }: StrangerOptions,
 ): Promise<readonly Finding[]> {
-  const CHECK = 'IP ranges'
-  if (ranges.length === 0)
-    return [
-      warn(
-        CHECK,
-        'ranges-none',
-        'the identity file has no ranges, so sites cannot recognise you by your addresses',
-        'write "ranges": ["192.0.2.0/28"], with your addresses, if they do not change',
-      ),
-    ]
-  const got = await stranger.get(CHECK, 'ranges', rangesUrl, 'application/json')
+  if (ranges.length === 0) return [finding('ranges-none', {})]
+  const got = await stranger.get('ranges', rangesUrl, 'application/json')
   if ('result' in got) return [got]
   const file = jsonObject(got)
   if (file === undefined || !Array.isArray(file.prefixes))
-    return [
-      fail(
-        CHECK,
-        'ranges-not-json',
-        `${rangesUrl} is not a JSON object with a list "prefixes"${pageNote(got.body)}`,
-        REPUBLISH,
-      ),
-    ]
-  const findings: Finding[] = []
-  const wrong: Finding[] = []
-  const published: IpRange[] = []
+    return [finding('ranges-not-json', { rangesUrl, note: pageNote(got.body) })]
   const guard = new NetworkGuard({ network: 'public-only', allowAddresses })
-  for (const [i, entry] of (file.prefixes as readonly unknown[]).slice(0, 10_000).entries()) {
-    const { ipv4Prefix, ipv6Prefix } = Object(entry) as Readonly<Record<string, unknown>>
-    const text = ipv4Prefix ?? ipv6Prefix
-    const range = typeof text === 'string' && text.includes('/') ? ipRange(text) : undefined
-    const isOfKind = range?.version === (ipv4Prefix === undefined ? 6 : 4)
-    if (range === undefined || !isOfKind || range.hasHostBits) {
-      const hint = range?.hasHostBits ? `; its first address is ${range.text}` : ''
-      wrong.push(
-        fail(
-          CHECK,
-          'ranges-invalid',
-          `entry ${i + 1} of ${rangesUrl} is not a range: ${jsonText(entry)}${hint}`,
-          REPUBLISH,
-        ),
-      )
-    } else if (edgesOf(range).some((address) => guard.refusalOfHost(address) !== undefined))
-      wrong.push(
-        fail(
-          CHECK,
-          'ranges-private',
-          `${range.text} in ${rangesUrl} is not public`,
-          'publish the addresses that sites see, such as that of your NAT',
-        ),
-      )
-    else published.push(range)
-  }
-  findings.push(...wrong.slice(0, MAX_NAMED))
-  const [wanted, there] = [ranges, published].map((list) => new Set(list.map(({ text }) => text)))
-  const missing = [...(wanted as Set<string>)].filter((text) => !there?.has(text))
-  const extra = [...(there as Set<string>)].filter((text) => !wanted?.has(text))
-  if (findings.length === 0 && missing.length + extra.length > 0)
-    findings.push(
-      fail(
-        CHECK,
-        'ranges-differ',
-        [
-          ...(missing.length > 0 ? [`${someOf(missing)} is not in ${rangesUrl}`] : []),
-          ...(extra.length > 0 ? [`${someOf(extra)} is only there`] : []),
-        ].join('; '),
-        REPUBLISH,
-      ),
-    )
+  const entries = (file.prefixes as readonly unknown[]).slice(0, 10_000)
+  const published = entries.map((entry, i) => publishedRange(entry, { rangesUrl, entry: i + 1 }, guard))
+  const wrong = published.filter((range): range is Finding => 'result' in range).slice(0, MAX_NAMED)
+  const wanted = ranges.map(({ text }) => text)
+  const there = published.map(({ text }) => text)
+  const [missing, extra] = [without(wanted, there), without(there, wanted)]
+  const differences = [
+    ...(missing.length > 0 ? [`${someOf(missing)} is not in ${rangesUrl}`] : []),
+    ...(extra.length > 0 ? [`${someOf(extra)} is only there`] : []),
+  ].join('; ')
   const created = typeof file.creationTime === 'string' ? timeOf(file.creationTime) : Number.NaN
-  if (Number.isNaN(created) || created > stranger.now() + 60_000)
-    findings.push(
-      warn(
-        CHECK,
-        'ranges-time',
-        `creationTime of ${rangesUrl} is ${describeValue(file.creationTime)}`,
-        'write the UTC time at which you made the file, such as "2026-11-27T12:00:00.000000"',
-      ),
-    )
-  return findings.length > 0
-    ? findings
-    : [
-        ok(
-          CHECK,
-          'ranges-ok',
-          `${rangesUrl} has the ${ranges.length} range${ranges.length > 1 ? 's' : ''} of the identity file`,
-        ),
-      ]
+  const count = `${ranges.length} range${ranges.length > 1 ? 's' : ''}`
+  const ofFile = findingsOf(
+    { rangesUrl, differences, created: describeValue(file.creationTime), count },
+    {
+      'ranges-differ': wrong.length === 0 && differences !== '',
+      'ranges-time': Number.isNaN(created) || created > stranger.now() + 60_000,
+    },
+    wrong.length === 0 ? 'ranges-ok' : undefined,
+  )
+  return [...wrong, ...ofFile]
+}
+
+/** Reads an entry of the published file: its range, or what is wrong with it. */
+function publishedRange(
+  entry: unknown,
+  place: { readonly rangesUrl: string; readonly entry: number },
+  guard: NetworkGuard,
+): IpRange | Finding {
+  const { ipv4Prefix, ipv6Prefix } = Object(entry) as Readonly<Record<string, unknown>>
+  const text = ipv4Prefix ?? ipv6Prefix
+  const range = typeof text === 'string' && text.includes('/') ? ipRange(text) : undefined
+  if (range?.version !== (ipv4Prefix === undefined ? 6 : 4) || range.hasHostBits) {
+    const hint = range?.hasHostBits ? `; its first address is ${range.text}` : ''
+    return finding('ranges-invalid', { ...place, json: jsonText(entry), hint })
+  }
+  const isPublic = edgesOf(range).every((address) => guard.refusalOfHost(address) === undefined)
+  return isPublic ? range : finding('ranges-private', { ...place, range: range.text })
+}
+
+function without(texts: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others)
+  return [...new Set(texts)].filter((text) => !known.has(text))
 }
 
 /** How many faults of one kind are named. */
@@ -265,11 +179,10 @@ function timeOf(text: string): number {
 
 async function cardFindings(identity: Identity, stranger: Stranger): Promise<readonly Finding[]> {
   const { card } = identity
-  const got = await stranger.get('card', 'card', card, 'application/json')
+  const got = await stranger.get('card', card, 'application/json')
   if ('result' in got) return [got]
   const found = jsonObject(got)
-  if (found === undefined)
-    return [fail('card', 'card-not-json', `${card} is not a JSON object${pageNote(got.body)}`, REPUBLISH)]
+  if (found === undefined) return [finding('card-not-json', { card, note: pageNote(got.body) })]
   const expected = cardJson(identity)
   const differs = (of: Readonly<Record<string, unknown>>, wanted: Readonly<Record<string, unknown>>, prefix: string) =>
     Object.keys(wanted)
@@ -279,15 +192,5 @@ async function cardFindings(identity: Identity, stranger: Stranger): Promise<rea
     ({ web_bot_auth: of }) => Object(of) as Readonly<Record<string, unknown>>,
   )
   const wrong = [...differs(found, expected, ''), ...differs(own ?? {}, wantedOwn ?? {}, 'web_bot_auth.')]
-  if (wrong.length > 0) return [fail('card', 'card-differs', `${card}: ${wrong.join('; ')}`, REPUBLISH)]
-  return [ok('card', 'card-ok', `${card} says what the identity file says`)]
-}
-
-function jsonObject({ body }: Got): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString())
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as never) : undefined
-  } catch {
-    return undefined
-  }
+  return findingsOf({ card, differences: wrong.join('; ') }, { 'card-differs': wrong.length > 0 }, 'card-ok')
 }

@@ -1,5 +1,5 @@
 // The errors of an operator's side, each with a stable `code`.
-import { PolitelyError } from '@politely/core/engine'
+import { PolitelyError } from '@politely/core/internal'
 
 /**
  * A key file cannot be used: it is missing, others than its owner may open it, or it has no private

@@ -1,10 +1,10 @@
-// What a check of an operator's side finds.
+// What the checks of an operator's side say: one row for each sentence.
 
 /** One finding of `checkDirectory` or `checkIdentity`. Experimental. */
 export interface Finding {
   /** What was checked, such as `directory` or `DNS`. */
   readonly check: string
-  readonly result: 'ok' | 'warn' | 'fail'
+  readonly result: Result
   /** The kind of the finding. It never changes its meaning: docs/identity.md lists the codes. */
   readonly code: FindingCode
   /** What was found. For people; it may change. */
@@ -13,157 +13,285 @@ export interface Finding {
   readonly remedy?: string
 }
 
-/** A code of a finding. Experimental. */
-export type FindingCode =
-  | 'user-agent-ok'
-  | 'user-agent-without-token'
-  | 'user-agent-without-page'
-  | 'page-ok'
-  | 'page-unreachable'
-  | 'page-status'
-  | 'page-encoded'
-  | 'page-not-html'
-  | 'page-without-token'
-  | 'page-without-contact'
-  | 'page-without-ranges-link'
-  | 'page-allowed'
-  | 'page-disallowed'
-  | 'ranges-ok'
-  | 'ranges-none'
-  | 'ranges-unreachable'
-  | 'ranges-status'
-  | 'ranges-encoded'
-  | 'ranges-not-json'
-  | 'ranges-invalid'
-  | 'ranges-private'
-  | 'ranges-differ'
-  | 'ranges-time'
-  | 'dns-ok'
-  | 'dns-without-ptr'
-  | 'dns-not-confirmed'
-  | 'dns-other-domain'
-  | 'dns-failed'
-  | 'card-ok'
-  | 'card-unreachable'
-  | 'card-status'
-  | 'card-encoded'
-  | 'card-not-json'
-  | 'card-differs'
-  | 'directory-ok'
-  | 'directory-unreachable'
-  | 'directory-status'
-  | 'directory-encoded'
-  | 'directory-media-type'
-  | 'directory-not-json'
-  | 'directory-empty'
-  | 'directory-too-large'
-  | 'directory-private-key'
-  | 'directory-cache'
-  | 'key-ok'
-  | 'key-invalid'
-  | 'key-id'
-  | 'key-duplicate'
-  | 'key-usage'
-  | 'key-published-private'
-  | 'key-expired'
-  | 'key-not-yet-valid'
-  | 'key-missing'
-  | 'signature-ok'
-  | 'signature-missing'
-  | 'signature-malformed'
-  | 'signature-not-covered'
-  | 'signature-wrong'
-  | 'signature-expired'
-  | 'signature-in-future'
-  | 'signature-expires-soon'
-  | 'signature-lasts-long'
-  | 'clock-ok'
-  | 'clock-off'
+/** @inline */
+type Result = 'ok' | 'warn' | 'fail'
 
-/** The codes of findings, with what they mean. Experimental. */
-export const findingCodes: Readonly<Record<FindingCode, string>> = {
-  'user-agent-ok': 'The User-Agent has the product token and the URL of the page.',
-  'user-agent-without-token': 'The User-Agent does not name the crawler as its robots.txt rules do.',
-  'user-agent-without-page': 'The User-Agent does not say where to read about the crawler.',
-  'page-ok': 'The page is reachable, and has the product token and the contact.',
-  'page-unreachable': 'No response arrived.',
-  'page-status': 'The response has another status than 200.',
-  'page-encoded': 'The response has a Content-Encoding that was not asked for.',
-  'page-not-html': 'The response is not an HTML page.',
-  'page-without-token': 'The page does not name the product token.',
-  'page-without-contact': 'The page has no contact.',
-  'page-without-ranges-link': 'The page has no link of the relation client-ranges.',
-  'page-allowed': 'The robots.txt of the page allows it.',
-  'page-disallowed': 'The robots.txt of the page keeps its readers out, or cannot be read.',
-  'ranges-ok': 'The published IP ranges are the ranges of the identity file.',
-  'ranges-none': 'The identity file has no IP ranges.',
-  'ranges-unreachable': 'No response arrived.',
-  'ranges-status': 'The response has another status than 200.',
-  'ranges-encoded': 'The response has a Content-Encoding that was not asked for.',
-  'ranges-not-json': 'The response is not a JSON file of prefixes.',
-  'ranges-invalid': 'A prefix is not a range of addresses.',
-  'ranges-private': 'A prefix has addresses that are not public.',
-  'ranges-differ': 'The published ranges are not the ranges of the identity file.',
-  'ranges-time': 'The creation time is missing, or in the future.',
-  'dns-ok': 'PTR records lead to names that lead back.',
-  'dns-without-ptr': 'An address has no PTR record.',
-  'dns-not-confirmed': 'The name of a PTR record does not lead back to the address.',
-  'dns-other-domain': 'The name of a PTR record is not under the host names of the identity file.',
-  'dns-failed': 'The DNS server did not answer.',
-  'card-ok': 'The signature agent card is published, and says what the identity file says.',
-  'card-unreachable': 'No response arrived.',
-  'card-status': 'The response has another status than 200.',
-  'card-encoded': 'The response has a Content-Encoding that was not asked for.',
-  'card-not-json': 'The response is not a JSON object.',
-  'card-differs': 'The card says something else than the identity file.',
-  'directory-ok': 'The key directory is reachable.',
-  'directory-unreachable': 'No response arrived.',
-  'directory-status': 'The response has another status than 200; a redirect is not followed.',
-  'directory-encoded': 'The response has a Content-Encoding that was not asked for.',
-  'directory-media-type': 'The response has another media type.',
-  'directory-not-json': 'The response is not a JWK set.',
-  'directory-empty': 'The key set has no key.',
-  'directory-too-large': 'The key set has more bytes or keys than verifiers read.',
-  'directory-private-key': 'The key set has a private key.',
-  'directory-cache':
-    'Cache-Control does not say for how long the key set may be kept, or not at all, or for over a day.',
-  'key-ok': 'A key can be used now.',
-  'key-invalid': 'A key is not an Ed25519 key, or its times are not times.',
-  'key-id': 'The kid of a key is not its thumbprint.',
-  'key-duplicate': 'A key is in the key set twice.',
-  'key-usage': 'A key says that it is not for signatures.',
-  'key-published-private': 'The private part of a key is public knowledge.',
-  'key-expired': 'A key has expired.',
-  'key-not-yet-valid': 'A key is not valid yet.',
-  'key-missing': 'A key file of yours has a key that is not in the directory.',
-  'signature-ok': 'A key has signed the directory.',
-  'signature-missing': 'A key has not signed the directory.',
-  'signature-malformed': 'The signature headers cannot be read.',
-  'signature-not-covered': 'A signature does not cover the host, or the digest of the body.',
-  'signature-wrong': 'A signature is not of this key, this host and this body.',
-  'signature-expired': 'A signature has expired.',
-  'signature-in-future': 'A signature was made in the future.',
-  'signature-expires-soon': 'A signature ends before a cached copy of the directory does.',
-  'signature-lasts-long': 'A signature is valid for over 90 days.',
-  'clock-ok': 'The clocks of the servers agree with this one.',
-  'clock-off': 'The clock of a server and the clock of this machine differ.',
+/**
+ * By check and code: what was found, and what to do about the fault. A row with `warn` is less than
+ * a fault, and a row without a remedy is no fault. A code with several sentences has a row for each
+ * of them, with a word after a slash. `{name}` stands for a value, or for one of `PHRASES`.
+ */
+export const SENTENCES = {
+  'User-Agent': {
+    'user-agent-ok': '{userAgent}',
+    'user-agent-without-token': [
+      '{sent} does not have {productToken} in it, so a site cannot tell which rules of robots.txt are yours',
+      'send {productToken}/1.0 (+{page})',
+    ],
+    'user-agent-without-page': ['{sent} does not have the URL of your page in it', 'add (+{page})', 'warn'],
+  },
+  page: {
+    'page-ok': '{page} names {productToken} and {contact}',
+    'page-not-html': ['{page} has {type}', 'send Content-Type: text/html; charset=utf-8'],
+    'page-without-token': [
+      '{page} does not say the name {productToken}',
+      'say that robots.txt rules for {productToken} count',
+    ],
+    'page-without-contact': ['{page} does not have the contact {contact}', 'write it there'],
+    'page-without-ranges-link': [
+      '{page} does not link the IP ranges for programs',
+      'write <link rel="client-ranges" href="{rangesUrl}"> into its head',
+      'warn',
+    ],
+  },
+  'robots.txt': {
+    'page-allowed': '{page} is allowed for {productToken} and for other crawlers',
+    'page-disallowed': ['{page} is for {who} {verdict}', 'allow it: Allow: {path}'],
+    'page-disallowed/unreachable': [
+      '{page} is for {who} {verdict}',
+      'send the robots.txt with status 200, or status 404 if there is none',
+    ],
+  },
+  'IP ranges': {
+    'ranges-ok': '{rangesUrl} has the {count} of the identity file',
+    'ranges-none': [
+      'the identity file has no ranges, so sites cannot recognise you by your addresses',
+      'write "ranges": ["192.0.2.0/28"], with your addresses, if they do not change',
+      'warn',
+    ],
+    'ranges-not-json': ['{rangesUrl} is not a JSON object with a list "prefixes"{note}', '{republish}'],
+    'ranges-invalid': ['entry {entry} of {rangesUrl} is not a range: {json}{hint}', '{republish}'],
+    'ranges-private': [
+      '{range} in {rangesUrl} is not public',
+      'publish the addresses that sites see, such as that of your NAT',
+    ],
+    'ranges-differ': ['{differences}', '{republish}'],
+    'ranges-time': [
+      'creationTime of {rangesUrl} is {created}',
+      'write the UTC time at which you made the file, such as "2026-11-27T12:00:00.000000"',
+      'warn',
+    ],
+  },
+  DNS: {
+    'dns-ok': '{confirmed} of {all} addresses are confirmed, such as {example}',
+    'dns-without-ptr': [
+      'no PTR record: {named}',
+      'ask whoever gave you the addresses to set PTR records; without them, sites can recognise you by ranges only',
+    ],
+    'dns-not-confirmed': [
+      'not confirmed: {named}',
+      'add an A or AAAA record for each name, with the address of its PTR record',
+    ],
+    'dns-other-domain': [
+      'not under {domains}: {named}',
+      'set the PTR record to a name under that domain, or add the domain to hostNames',
+    ],
+    'dns-failed': ['no answer: {named}', 'try again, or name another DNS server', 'warn'],
+  },
+  card: {
+    'card-ok': '{card} says what the identity file says',
+    'card-not-json': ['{card} is not a JSON object{note}', '{republish}'],
+    'card-differs': ['{card}: {differences}', '{republish}'],
+  },
+  directory: {
+    'directory-ok': '{url} has {count}',
+    'directory-media-type': ['{url} has {type}', 'send Content-Type: {wantedType}'],
+    'directory-not-json': ['{url} is not JSON with a list "keys"{note}', '{sign}'],
+    'directory-empty': ['{url} has no key', '{sign}'],
+    'directory-too-large/bytes': ['{url} has {bytes} bytes, and verifiers may read no more than {max}', '{sign}'],
+    'directory-too-large/keys': [
+      '{url} has {keys} keys, and verifiers may read no more than {max}',
+      'remove the keys that you no longer sign with',
+    ],
+    'directory-private-key': [
+      '{name} of {url} is a private key, which anyone can sign with now',
+      'remove it at once, create another with politely keys new, and publish only what politely keys directory prints',
+    ],
+    'directory-cache/none': [
+      '{url} has no Cache-Control with max-age, so each verifier decides how long it keeps the keys',
+      '{cache}',
+      'warn',
+    ],
+    'directory-cache/never': [
+      'verifiers must not keep {url}, so each of your requests may wait for it',
+      '{cache}',
+      'warn',
+    ],
+    'directory-cache/long': [
+      'verifiers may keep {url} for {maxAge} s, and use a key that you have removed',
+      '{cache}',
+      'warn',
+    ],
+    'key-ok': '{name} ({kid}) is valid{limit}',
+    'key-invalid/kind': [
+      '{name} is not a public Ed25519 key (kty {kty}, crv {crv})',
+      'create one with politely keys new: verifiers such as Cloudflare know Ed25519 only',
+    ],
+    'key-invalid/bits': [
+      '{name} ({kid}) has an x that ends in unused bits, so its thumbprint is another one for each verifier',
+      '{sign}',
+    ],
+    'key-invalid/time': [
+      '{name} ({kid}) has the {member} {time}, which is no time in seconds since 1970',
+      'write whole seconds, not milliseconds or a date',
+    ],
+    'key-id': ['{name} has the kid {ownKid}, and its thumbprint is {kid}', 'write "kid": "{kid}", or leave kid out'],
+    'key-duplicate': ['{name} of {url} is there already: {kid}', 'remove it', 'warn'],
+    'key-usage': [
+      '{name} ({kid}) says that it is not for signatures with Ed25519: {usage}',
+      'write "use": "sig", or leave use, key_ops and alg out',
+    ],
+    'key-published-private': [
+      '{name} is a test key of RFC 9421, whose private part is published there',
+      'remove it, and create another with politely keys new',
+    ],
+    'key-expired': ['{name} ({kid}) expired at {end}', 'rotate it: politely keys rotate OLD NEW'],
+    'key-not-yet-valid': ['{name} ({kid}) is valid from {start}', 'do not sign with it before', 'warn'],
+    'key-missing': ['your key {kid} is not in {url}', '{sign}, before you sign with this key'],
+    'signature-ok': '{kid} has signed it, until {end}',
+    'signature-missing': [
+      'the key {kid} has not signed the response{why}',
+      '{sign}: it proves that the keys are yours, and Cloudflare asks for one signature of each key',
+    ],
+    'signature-malformed/headers': ['Signature or Signature-Input of {url} is not a dictionary (RFC 9651)', '{sign}'],
+    'signature-malformed/times': [
+      'the signature of {kid} has no bytes, or no whole numbers created and expires, in seconds and in this order',
+      '{sign}',
+    ],
+    'signature-malformed/component': ['the signature of {kid}: {problem}', '{sign}'],
+    'signature-not-covered/host': [
+      'the signature of {kid} does not cover "@authority";req, so it would fit any host',
+      '{sign}',
+    ],
+    'signature-not-covered/digest': [
+      'the signature of {kid} does not cover content-digest, which the draft of the working group demands',
+      '{sign}',
+      'warn',
+    ],
+    'signature-wrong/alg': ['the signature of {kid} has the alg {alg}, and the key is for {wantedAlg}', '{sign}'],
+    'signature-wrong/digest': [
+      'Content-Digest is not that of the body of {url}, so a proxy or an editor has changed it',
+      'send the body as politely keys directory wrote it, byte for byte',
+    ],
+    'signature-wrong/key': [
+      'the key {kid} has not signed this response of {host}',
+      '{sign}; --agent must be the host at which it is published',
+    ],
+    'signature-expired': ['the signature of {kid} expired at {end}', 'sign again: {sign}'],
+    'signature-in-future': [
+      'the signature of {kid} was made at {start}, which is in the future',
+      'set the clock of the machine that signs (NTP), and sign again',
+    ],
+    'signature-lasts-long': [
+      'the signature of {kid} is valid until {end}, over 90 days, so an old copy proves a key that you have removed',
+      'sign for a week: {sign}',
+      'warn',
+    ],
+    'signature-expires-soon': [
+      'the signature of {kid} expires at {end}, before a copy of the response that is made now ({kept} s)',
+      'sign again: {sign}',
+      'warn',
+    ],
+  },
+  clock: {
+    'clock-ok': 'this machine agrees with the Date of the responses',
+    'clock-off': [
+      '{host} is {seconds} s {where} this machine',
+      'set both clocks by NTP: a signature that seems to be of the future, or to have expired, counts as invalid',
+    ],
+  },
+} as const
+
+/** What the request for a file of `FILES` finds. Its code begins with the kind of the file. */
+export const REQUEST_SENTENCES = {
+  unreachable: ['{url}: {problem}', '{remedy}'],
+  'unreachable/private': [
+    '{url} is not public: {problem}',
+    'publish it at a public address; to check your own network, allow the address',
+  ],
+  status: ['{url} has status {status}', 'put the file of politely identity init there'],
+  'status/closed': ['{url} has status {status}', 'let every visitor have it, without login or challenge'],
+  'status/moved': [
+    '{url} has status {status}, to {location}',
+    'serve it at this URL itself: a verifier follows no redirect',
+  ],
+  encoded: [
+    '{url} has Content-Encoding: {encoding}, which was not asked for',
+    'send it as it is to a client whose Accept-Encoding is identity',
+  ],
+} as const
+
+/** The kinds of files that are requested, and the check that each belongs to. */
+export const FILES = { page: 'page', ranges: 'IP ranges', card: 'card', directory: 'directory' } as const
+
+const PHRASES = {
+  republish: 'publish the file of politely identity init',
+  sign: 'publish the response of politely keys directory, with its headers',
+  cache: 'send Cache-Control: max-age=3600',
+} as const
+
+type Table = typeof SENTENCES
+type Row = { readonly [C in keyof Table]: keyof Table[C] }[keyof Table]
+type CodeOf<Name> = Name extends `${infer Code}/${string}` ? Code : Name
+
+/** @inline */
+type Code = CodeOf<Row> | `${FileKind}-${CodeOf<keyof typeof REQUEST_SENTENCES>}`
+
+/** A code of a finding. Experimental. */
+export type FindingCode = Code
+export type FileKind = keyof typeof FILES
+
+type Sentences = string | readonly [text: string, remedy: string, result?: 'warn']
+type SentencesOf<R> = { [C in keyof Table]: R extends keyof Table[C] ? Table[C][R] : never }[keyof Table]
+type NamesIn<S> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+type NamesOf<S> = Exclude<NamesIn<S extends readonly string[] ? S[number] : S>, keyof typeof PHRASES>
+/** What the sentences of some rows need. */
+type ValuesFor<S> = { readonly [Name in NamesOf<S>]: string | number }
+
+const ROWS = Object.entries(SENTENCES).flatMap(([check, rows]) =>
+  Object.entries<Sentences>(rows).map(([row, sentences]) => [row, [check, sentences]] as const),
+)
+const BY_ROW: ReadonlyMap<string, readonly [check: string, Sentences]> = new Map(ROWS)
+
+/** Returns the finding of a row. @param result Default: as the row says. */
+export function finding<R extends Row>(row: R, values: ValuesFor<SentencesOf<R>>, result?: Result): Finding {
+  const [check, sentences] = BY_ROW.get(row) as readonly [string, Sentences]
+  return filledIn(check, row, sentences, values, result)
 }
 
-export const ok = (check: string, code: FindingCode, text: string): Finding => ({ check, result: 'ok', code, text })
-export const warn = (check: string, code: FindingCode, text: string, remedy: string): Finding => ({
-  check,
-  result: 'warn',
-  code,
-  text,
-  remedy,
-})
-export const fail = (check: string, code: FindingCode, text: string, remedy: string): Finding => ({
-  check,
-  result: 'fail',
-  code,
-  text,
-  remedy,
-})
+/** Returns the finding of a row of `REQUEST_SENTENCES`. */
+export function requestFinding<R extends keyof typeof REQUEST_SENTENCES>(
+  kind: FileKind,
+  row: R,
+  values: ValuesFor<(typeof REQUEST_SENTENCES)[R]>,
+): Finding {
+  return filledIn(FILES[kind], `${kind}-${row}`, REQUEST_SENTENCES[row], values)
+}
+
+function filledIn(check: string, row: string, sentences: Sentences, values: object, own?: Result): Finding {
+  const [text, remedy, level = 'fail'] =
+    typeof sentences === 'string' ? [sentences, undefined, 'ok' as const] : sentences
+  const table = { ...PHRASES, ...values } as Readonly<Record<string, string | number>>
+  const filled = (sentence: string) => sentence.replace(/\{(\w+)\}/g, (_, name) => String(table[name]))
+  const [code] = row.split('/') as [FindingCode]
+  const result = own ?? level
+  return { check, result, code, text: filled(text), ...(remedy !== undefined && { remedy: filled(remedy) }) }
+}
+
+/**
+ * Returns the findings of those rows whose condition is true, or names another result; or else the
+ * finding of the row `otherwise`.
+ */
+export function findingsOf<R extends Row, O extends Row = never>(
+  values: ValuesFor<SentencesOf<R | O>>,
+  conditions: Readonly<Record<R, boolean | 'warn'>>,
+  otherwise?: O,
+): readonly Finding[] {
+  const findings = (Object.entries(conditions) as [R, boolean | 'warn'][]).flatMap(([row, isSo]) =>
+    isSo === false ? [] : [finding(row, values, isSo === true ? undefined : isSo)],
+  )
+  return findings.length > 0 || otherwise === undefined ? findings : [finding(otherwise, values)]
+}
 
 /**
  * Returns a time, given in milliseconds since 1970, for people. A stranger may have written any

@@ -6,7 +6,7 @@ import { botPage } from './bot-page.ts'
 import { type KeptKey, signDirectory } from './directory.ts'
 import type { Identity } from './identity.ts'
 
-/** Options of `identityFiles`. Experimental. */
+/** Options of `identityFiles`. @inline */
 export interface IdentityFilesOptions {
   /**
    * The keys of the key directory, as for `signDirectory`. Needed if the identity has a directory.
@@ -18,8 +18,8 @@ export interface IdentityFilesOptions {
   readonly now?: (() => number) | undefined
 }
 
-/** A file to publish. Experimental. */
-export interface PublishedFile {
+/** A file to publish. @inline */
+interface PublishedFile {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

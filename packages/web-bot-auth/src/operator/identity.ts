@@ -1,6 +1,7 @@
 // The identity file: all that a crawler's operator says about it, in one JSON object.
-import { isProductToken } from '@politely/core'
+
 import { describeValue } from '@politely/core/engine'
+import { isProductToken } from '@politely/core/internal'
 import { directoryUrlOf } from '../agent-url.ts'
 import { IdentityFileError } from './errors.ts'
 import { type IpRange, ipRange } from './ip-range.ts'
@@ -42,32 +43,25 @@ export interface Identity {
   readonly card: string
 }
 
-const FIELDS: Readonly<Record<keyof Identity, true>> = {
-  name: true,
-  productToken: true,
-  userAgent: true,
-  page: true,
-  contact: true,
-  purposes: true,
-  about: true,
-  renders: true,
-  trigger: true,
-  ranges: true,
-  rangesUrl: true,
-  hostNames: true,
-  directory: true,
-  card: true,
-}
+const PAGE = '"https://bot.example/bot.html"'
 
-const EXAMPLES = {
+/** All fields, each with what may be written. */
+const EXAMPLES: Readonly<Record<keyof Identity, string>> = {
   name: '"Example Bot"',
   productToken: '"ExampleBot"',
-  page: '"https://bot.example/bot.html"',
+  userAgent: '"ExampleBot/1.0"',
+  page: PAGE,
   contact: '"bot@bot.example"',
   purposes: '["search"]',
+  about: '"It reads news pages."',
+  renders: 'true',
+  trigger: '"fetcher"',
   ranges: '["192.0.2.0/28", "2001:db8::/64"]',
+  rangesUrl: PAGE,
   hostNames: '["crawl.bot.example"]',
-} as const
+  directory: '"https://bot.example"',
+  card: PAGE,
+}
 
 const MAX_LENGTH = 2_000
 const MAX_ITEMS = 1_000
@@ -84,17 +78,18 @@ export function parseIdentity(text: string): Identity {
     throw new IdentityFileError('the file', `it is not JSON (${(error as Error).message}); ${WHOLE}`)
   }
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new IdentityFileError('the file', `${describeValue(given)} is not an object; ${WHOLE}`)
+    refuse('the file', given, `is not an object; ${WHOLE}`)
   const fields = given as Readonly<Record<string, unknown>>
-  const unknown = Object.keys(fields).find((field) => !Object.hasOwn(FIELDS, field))
+  const unknown = Object.keys(fields).find((field) => !Object.hasOwn(EXAMPLES, field))
   if (unknown !== undefined)
-    throw new IdentityFileError(unknown, `is not a field; write one of ${Object.keys(FIELDS).join(', ')}`)
-  const name = line(fields, 'name', EXAMPLES.name)
-  const productToken = line(fields, 'productToken', EXAMPLES.productToken)
+    throw new IdentityFileError(unknown, `is not a field; write one of ${Object.keys(EXAMPLES).join(', ')}`)
+  const name = line(fields, 'name')
+  const productToken = line(fields, 'productToken')
   if (!isProductToken(productToken))
-    throw new IdentityFileError(
+    refuse(
       'productToken',
-      `${describeValue(productToken)} is not a product token; write letters, digits, "-" and "_" (RFC 9309 §2.2.1), such as ${EXAMPLES.productToken}`,
+      productToken,
+      `is not a product token; write letters, digits, "-" and "_" (RFC 9309 §2.2.1), such as ${EXAMPLES.productToken}`,
     )
   const page = httpsUrl(fields, 'page')
   const { origin } = new URL(page)
@@ -108,13 +103,13 @@ export function parseIdentity(text: string): Identity {
     page,
     userAgent: fields.userAgent === undefined ? `${productToken}/1.0 (+${page})` : userAgentOf(fields),
     contact: contactOf(fields),
-    purposes: lines(fields, 'purposes', EXAMPLES.purposes, 1),
-    about: fields.about === undefined ? undefined : line(fields, 'about', '"It reads news pages."'),
+    purposes: lines(fields, 'purposes', 1),
+    about: fields.about === undefined ? undefined : line(fields, 'about'),
     renders: oneOf(fields, 'renders', [false, true]),
     trigger: oneOf(fields, 'trigger', ['crawler', 'fetcher']),
-    ranges: lines(fields, 'ranges', EXAMPLES.ranges, 0).map(rangeOf),
+    ranges: lines(fields, 'ranges', 0).map(rangeOf),
     rangesUrl,
-    hostNames: lines(fields, 'hostNames', EXAMPLES.hostNames, 0).map(hostNameOf),
+    hostNames: lines(fields, 'hostNames', 0).map(hostNameOf),
     directory,
     card,
   }
@@ -124,8 +119,12 @@ const WHOLE = `write {"name": ${EXAMPLES.name}, "productToken": ${EXAMPLES.produ
 
 type Fields = Readonly<Record<string, unknown>>
 
-function line(fields: Fields, field: string, example: string): string {
-  return checkedLine(field, fields[field], example)
+function refuse(field: string, value: unknown, problem: string): never {
+  throw new IdentityFileError(field, `${describeValue(value)} ${problem}`)
+}
+
+function line(fields: Fields, field: keyof Identity): string {
+  return checkedLine(field, fields[field], EXAMPLES[field])
 }
 
 function checkedLine(field: string, value: unknown, example: string): string {
@@ -133,36 +132,34 @@ function checkedLine(field: string, value: unknown, example: string): string {
   const isLine = typeof value === 'string' && value.trim() === value && value !== '' && value.length <= MAX_LENGTH
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end a header or a line.
   if (!isLine || /[\u0000-\u001f\u007f]/.test(value))
-    throw new IdentityFileError(field, `${describeValue(value)} is not one line of text; write one such as ${example}`)
+    refuse(field, value, `is not one line of text; write one such as ${example}`)
   return value
 }
 
-function lines(fields: Fields, field: string, example: string, min: number): readonly string[] {
-  const value = fields[field]
+function lines(fields: Fields, field: keyof Identity, min: number): readonly string[] {
+  const [value, example] = [fields[field], EXAMPLES[field]]
   if (value === undefined && min === 0) return []
   if (value === undefined) throw new IdentityFileError(field, `is missing; write "${field}": ${example}`)
   if (!Array.isArray(value) || value.length < min || value.length > MAX_ITEMS)
-    throw new IdentityFileError(field, `${describeValue(value)} is not a list; write one such as ${example}`)
+    refuse(field, value, `is not a list; write one such as ${example}`)
   return value.map((item, i) => checkedLine(`${field}[${i}]`, item, example))
 }
 
 function oneOf<const T>(fields: Fields, field: string, values: readonly [T, ...T[]]): T {
   const value = fields[field] ?? values[0]
   if (values.includes(value as T)) return value as T
-  throw new IdentityFileError(
-    field,
-    `${describeValue(value)} is not known; write ${values.map((each) => JSON.stringify(each)).join(' or ')}`,
-  )
+  refuse(field, value, `is not known; write ${values.map((each) => JSON.stringify(each)).join(' or ')}`)
 }
 
-function httpsUrl(fields: Fields, field: string): string {
-  const text = line(fields, field, EXAMPLES.page)
+function httpsUrl(fields: Fields, field: keyof Identity): string {
+  const text = line(fields, field)
   const url = URL.parse(text)
   const isPlain = url?.protocol === 'https:' && url.username === '' && url.password === '' && !/[#?\s]/.test(text)
   if (!isPlain || url.pathname.endsWith('/'))
-    throw new IdentityFileError(
+    refuse(
       field,
-      `${describeValue(text)} is not the https: URL of a file without credentials, query and fragment; write one such as ${EXAMPLES.page}`,
+      text,
+      `is not the https: URL of a file without credentials, query and fragment; write one such as ${EXAMPLES.page}`,
     )
   return url.href
 }
@@ -175,63 +172,40 @@ function assertDifferent(urls: Readonly<Record<string, string | undefined>>): vo
     if (new URL(url).pathname.toLowerCase() === '/_headers')
       throw new IdentityFileError(field, 'is /_headers, where static hosts have the headers; write another URL')
     const other = fieldOf.get(url.toLowerCase())
-    if (other !== undefined)
-      throw new IdentityFileError(
-        field,
-        `${describeValue(url)} is ${other} too, and each has a file; write another URL`,
-      )
+    if (other !== undefined) refuse(field, url, `is ${other} too, and each has a file; write another URL`)
     fieldOf.set(url.toLowerCase(), field)
   }
 }
 
 function userAgentOf(fields: Fields): string {
-  const text = line(fields, 'userAgent', '"ExampleBot/1.0"')
+  const text = line(fields, 'userAgent')
   if (/^[\x20-\x7e]+$/.test(text)) return text
-  throw new IdentityFileError(
-    'userAgent',
-    `${describeValue(text)} has characters that a header cannot have; write ASCII, such as "ExampleBot/1.0"`,
-  )
+  refuse('userAgent', text, 'has characters that a header cannot have; write ASCII, such as "ExampleBot/1.0"')
 }
 
 function directoryOf(value: unknown): string {
   const url = typeof value === 'string' ? directoryUrlOf(value) : undefined
   if (url !== undefined) return url
-  throw new IdentityFileError(
-    'directory',
-    `${describeValue(value)} is not the https: URL of a key set; write one such as "https://bot.example"`,
-  )
+  refuse('directory', value, 'is not the https: URL of a key set; write one such as "https://bot.example"')
 }
 
 function contactOf(fields: Fields): string {
-  const text = line(fields, 'contact', EXAMPLES.contact)
+  const text = line(fields, 'contact')
   if (/^(?:mailto:)?[^\s@<>"]+@[^\s@<>"/]+\.[^\s@<>"/]+$/.test(text)) return text.replace(/^mailto:/, '')
   if (URL.parse(text)?.protocol === 'https:') return text
-  throw new IdentityFileError(
-    'contact',
-    `${describeValue(text)} is neither a mail address nor an https: URL; write one such as ${EXAMPLES.contact}`,
-  )
+  refuse('contact', text, `is neither a mail address nor an https: URL; write one such as ${EXAMPLES.contact}`)
 }
 
 function rangeOf(text: string, i: number): IpRange {
   const range = ipRange(text)
-  if (range === undefined)
-    throw new IdentityFileError(
-      `ranges[${i}]`,
-      `${describeValue(text)} is not an IP range; write one such as "192.0.2.0/28"`,
-    )
+  if (range === undefined) refuse(`ranges[${i}]`, text, 'is not an IP range; write one such as "192.0.2.0/28"')
   if (range.hasHostBits)
-    throw new IdentityFileError(
-      `ranges[${i}]`,
-      `${describeValue(text)} does not begin with the first address of its range; write "${range.text}"`,
-    )
+    refuse(`ranges[${i}]`, text, `does not begin with the first address of its range; write "${range.text}"`)
   return range
 }
 
 function hostNameOf(text: string, i: number): string {
   const name = text.toLowerCase().replace(/^\*?\.|\.$/g, '')
   if (/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(name)) return name
-  throw new IdentityFileError(
-    `hostNames[${i}]`,
-    `${describeValue(text)} is not a domain; write one such as "crawl.bot.example"`,
-  )
+  refuse(`hostNames[${i}]`, text, 'is not a domain; write one such as "crawl.bot.example"')
 }

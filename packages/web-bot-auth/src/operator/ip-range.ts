@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { firstSpecialAddresses } from '@politely/fetcher/internal'
 
-/** A range of addresses. Experimental. */
+/** A range of addresses. @inline */
 export interface IpRange {
   readonly version: 4 | 6
   readonly first: bigint

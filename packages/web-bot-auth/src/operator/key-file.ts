@@ -34,7 +34,7 @@ export async function createKey(from: number): Promise<OwnKey> {
   return { ...key, kid: await jwkThumbprint(key), nbf: Math.floor(from / 1000) }
 }
 
-/** Options of `rotateKey`. Experimental. */
+/** Options of `rotateKey`. @inline */
 export interface RotationOptions {
   /**
    * How long the new key is published before it signs: at least as long as verifiers keep a key

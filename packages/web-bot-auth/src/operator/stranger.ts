@@ -2,13 +2,13 @@
 // redirect.
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
-import { headerOf } from '@politely/core/engine'
+import { headerOf } from '@politely/core/internal'
 import { BlockedAddressError, NetworkGuard } from '@politely/fetcher'
 import { assertOptions, callable, describeValue, integer } from '@politely/fetcher/internal'
 import { boundedGet, type Got } from '../bounded-get.ts'
-import { type Finding, type FindingCode, fail, ok, warn } from './finding.ts'
+import { type FileKind, type Finding, finding, requestFinding } from './finding.ts'
 
-/** Options of `checkDirectory` and `checkIdentity`. Experimental. */
+/** Options of `checkDirectory` and `checkIdentity`. @inline */
 export interface StrangerOptions {
   /** The time limit of one request. Milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined
@@ -79,48 +79,26 @@ export class Stranger {
     this.now = callable('now', options.now, 'a function that returns milliseconds') ?? Date.now
   }
 
-  /**
-   * Requests a URL. Returns what was received with status 200; otherwise a finding with one of the
-   * codes `…-unreachable`, `…-status` and `…-encoded`.
-   */
-  async get<C extends 'page' | 'ranges' | 'card' | 'directory'>(
-    check: string,
-    kind: C,
-    url: string,
-    accept: string,
-  ): Promise<Got | Finding> {
+  /** Requests a URL. Returns what was received with status 200, or else a finding of the request. */
+  async get(kind: FileKind, url: string, accept: string): Promise<Got | Finding> {
     const startedAt = this.now()
     let got: Got
     try {
       const limits = { timeoutMs: this.timeoutMs, maxBodyBytes: this.#maxBodyBytes }
       got = await boundedGet(url, { guard: this.#guard, ...limits, accept, userAgent: this.userAgent })
     } catch (error) {
-      return unreachable(check, `${kind}-unreachable`, url, error)
+      return unreachable(kind, url, error)
     }
     this.#compareClocks(url, got, startedAt)
-    const encoding = headerOf(got.headers, 'content-encoding')
-    if (got.status === 200 && encoding !== undefined)
-      return fail(
-        check,
-        `${kind}-encoded`,
-        `${url} has Content-Encoding: ${encoding}, which was not asked for`,
-        'send it as it is to a client whose Accept-Encoding is identity',
-      )
-    if (got.status === 200) return got
-    const code: FindingCode = `${kind}-status`
-    const location = headerOf(got.headers, 'location')
-    if (location !== undefined)
-      return fail(
-        check,
-        code,
-        `${url} has status ${got.status}, to ${location}`,
-        'serve it at this URL itself: a verifier follows no redirect',
-      )
-    const isClosed = [401, 403, 429, 503].includes(got.status)
-    const remedy = isClosed
-      ? 'let every visitor have it, without login or challenge'
-      : 'put the file of politely identity init there'
-    return fail(check, code, `${url} has status ${got.status}`, remedy)
+    const { status, headers } = got
+    if (status === 200) {
+      const encoding = headerOf(headers, 'content-encoding')
+      return encoding === undefined ? got : requestFinding(kind, 'encoded', { url, encoding })
+    }
+    const location = headerOf(headers, 'location')
+    if (location !== undefined) return requestFinding(kind, 'status/moved', { url, status, location })
+    const isClosed = [401, 403, 429, 503].includes(status)
+    return requestFinding(kind, isClosed ? 'status/closed' : 'status', { url, status })
   }
 
   #compareClocks(url: string, { headers }: Got, startedAt: number): void {
@@ -139,29 +117,33 @@ export class Stranger {
   clockFindings(): readonly Finding[] {
     const off = [...this.#clocks].filter(([, ms]) => Math.abs(ms) > CLOCK_WARNING_MS)
     if (this.#clocks.size === 0) return []
-    if (off.length === 0) return [ok('clock', 'clock-ok', 'this machine agrees with the Date of the responses')]
+    if (off.length === 0) return [finding('clock-ok', {})]
     return off.map(([host, ms]) => {
-      const text = `${host} is ${Math.round(Math.abs(ms) / 1000)} s ${ms > 0 ? 'ahead of' : 'behind'} this machine`
-      const remedy =
-        'set both clocks by NTP: a signature that seems to be of the future, or to have expired, counts as invalid'
-      return (Math.abs(ms) > CLOCK_FAILURE_MS ? fail : warn)('clock', 'clock-off', text, remedy)
+      const [seconds, where] = [Math.round(Math.abs(ms) / 1000), ms > 0 ? 'ahead of' : 'behind']
+      const isSmall = Math.abs(ms) <= CLOCK_FAILURE_MS
+      return finding('clock-off', { host, seconds, where }, isSmall ? 'warn' : 'fail')
     })
   }
 }
 
-function unreachable(check: string, code: FindingCode, url: string, error: unknown): Finding {
+function unreachable(kind: FileKind, url: string, error: unknown): Finding {
   let inner = error instanceof Error ? error : new Error(String(error))
   while (inner.cause instanceof Error) inner = inner.cause
   if (inner instanceof AggregateError && inner.errors[0] instanceof Error) inner = inner.errors[0]
   if (inner instanceof BlockedAddressError)
-    return fail(
-      check,
-      code,
-      `${url} is not public: ${inner.message.split(';', 1)[0]}`,
-      'publish it at a public address; to check your own network, allow the address',
-    )
-  const { code: errorCode = '' } = inner as NodeJS.ErrnoException
-  const text = inner.name === 'TimeoutError' ? 'no complete response arrived in time' : inner.message || inner.name
-  const remedy = REMEDIES[errorCode] ?? 'check the server, its certificate and its firewall from another network'
-  return fail(check, code, `${url}: ${text}`, remedy)
+    return requestFinding(kind, 'unreachable/private', { url, problem: inner.message.split(';', 1)[0] as string })
+  const { code = '' } = inner as NodeJS.ErrnoException
+  const problem = inner.name === 'TimeoutError' ? 'no complete response arrived in time' : inner.message || inner.name
+  const remedy = REMEDIES[code] ?? 'check the server, its certificate and its firewall from another network'
+  return requestFinding(kind, 'unreachable', { url, problem, remedy })
+}
+
+/** Returns the JSON object that a response has; undefined for anything else. */
+export function jsonObject({ body }: Got): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString())
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as never) : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,6 +1,6 @@
 // `politely audit`: compares a robots.txt with the catalogue of known crawlers.
 import { knownCrawlersDate } from '@politely/core/crawlers'
-import { samplePaths } from '@politely/core/internal'
+import { samplePaths } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
@@ -9,6 +9,7 @@ import { printOne } from '../../output/report.ts'
 import { crawlerAccesses } from './crawler-access.ts'
 import { type FileName, namesIn } from './file-names.ts'
 import { type Audit, formatAudit } from './format-audit.ts'
+
 /** Returns the exit code. */
 export async function audit(args: Arguments): Promise<number> {
   const [file, ...given] = args.operands

@@ -1,14 +1,14 @@
 // What each known crawler may read.
 import type { CrawlerRules, Robots, Rule } from '@politely/core'
-import { type CrawlerPurpose, knownCrawlers, rulesFor } from '@politely/core/crawlers'
-import { sampleUrl } from '@politely/core/internal'
+import { type KnownCrawler, knownCrawlers, rulesFor } from '@politely/core/crawlers'
+import { sampleUrl } from '@politely/core/review'
 import type { FileName } from './file-names.ts'
 
 export interface CrawlerAccess {
   readonly name: string
   readonly token: string
   readonly operator: string
-  readonly purpose: CrawlerPurpose
+  readonly purpose: KnownCrawler['purpose']
   readonly obeys: 'yes' | 'no' | 'unclear'
   /** Whether it is only a name in robots.txt, which no request carries. */
   readonly isControl: boolean

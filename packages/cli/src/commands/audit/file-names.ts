@@ -1,8 +1,8 @@
 // The names in the user-agent lines of a file, and what is known about each of them.
 import type { Robots } from '@politely/core'
 import { findCrawler, type KnownCrawler, knownCrawlers } from '@politely/core/crawlers'
-import { editDistance } from '@politely/core/engine'
-import { fieldsOf } from '@politely/core/internal'
+import { editDistance } from '@politely/core/internal'
+import { fieldsOf } from '@politely/core/review'
 import { crawlersOfProduct } from '../../product-names.ts'
 
 /** Why a name does nothing. */

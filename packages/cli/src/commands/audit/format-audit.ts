@@ -1,10 +1,11 @@
 // Formats an audit for people. Crawlers that may read the same paths are printed together, by what
 // they fetch pages for. The names that do nothing follow.
-import type { CrawlerPurpose } from '@politely/core/crawlers'
+import type { KnownCrawler } from '@politely/core/crawlers'
 import { bold, countText, dim, green, joined, printable, red, yellow } from '../../output/style.ts'
 import { hanging, orList, someOf, wrap } from '../../output/wrap.ts'
 import type { CrawlerAccess } from './crawler-access.ts'
 import type { FileName } from './file-names.ts'
+
 /** What the audit of a file found. `--format json` prints it. */
 export interface Audit {
   /** The name of the file. */
@@ -27,7 +28,7 @@ const MAX_ITEMS = 4
 /** Names that are not in the catalogue. */
 const MAX_UNKNOWN = 12
 
-const PURPOSES: Readonly<Record<CrawlerPurpose, string>> = {
+const PURPOSES: Readonly<Record<KnownCrawler['purpose'], string>> = {
   search: 'search',
   'ai-training': 'AI training',
   'ai-search': 'AI search',

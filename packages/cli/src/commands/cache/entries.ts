@@ -1,13 +1,8 @@
 // `politely cache ls|show|prune` for the robots.txt files of `--store`.
+
 import type { Attempt } from '@politely/core'
-import {
-  defaultAccessPolicy,
-  describeCause,
-  describeState,
-  type Entry,
-  entryFrom,
-  formatTime,
-} from '@politely/core/engine'
+import type { Entry } from '@politely/core/engine'
+import { defaultAccessPolicy, describeCause, describeState, entryFrom, formatTime } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
 import { withExistingStore } from '../../input/store.ts'
@@ -25,6 +20,7 @@ import {
 } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { entryIn, type Listed, listedOf, originOfOperand, printListing, rowsOf, selectionOf } from './rows.ts'
+
 export function listEntries(args: Arguments): Promise<number> {
   const now = Date.now()
   const selection = selectionOf(args, now)

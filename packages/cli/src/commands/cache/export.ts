@@ -9,6 +9,7 @@ import { replaceFile, writing } from '../../output/file.ts'
 import { countText, errorLine } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type Row, rowsOf, selectionOf } from './rows.ts'
+
 export async function exportEntries(args: Arguments): Promise<number> {
   const now = Date.now()
   const selection = selectionOf(args, now)

@@ -1,6 +1,6 @@
 // `politely cache ls|show|prune` for the pages of `--cache`.
 import type { ListedPage, PageCache } from '@politely/cache'
-import { formatTime } from '@politely/core/engine'
+import { formatTime } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
 import { withExistingPageFile } from '../../input/page-file.ts'
@@ -20,6 +20,7 @@ import {
 import { write } from '../../output/write.ts'
 import { assertAge } from './entries.ts'
 import { printListing, selectionOf } from './rows.ts'
+
 export function listPages(args: Arguments): Promise<number> {
   const selection = selectionOf(args, Date.now())
   return printListing(args, {

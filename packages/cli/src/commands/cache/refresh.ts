@@ -1,5 +1,6 @@
 // `politely cache refresh`: fetches robots.txt files anew, and says what has changed.
-import { defaultAccessPolicy, describeState, type Entry, type State, stateOf } from '@politely/core/engine'
+import { type Entry, type State, stateOf } from '@politely/core/engine'
+import { defaultAccessPolicy, describeState } from '@politely/core/internal'
 import type { RobotsClient } from '@politely/fetcher'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'

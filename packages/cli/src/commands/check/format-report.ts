@@ -5,6 +5,7 @@ import { adviceOn, groupNote, reasonText } from '../../output/sentences.ts'
 import { bold, dim, durationText, green, linesOf, printable, type Row, red, shorten } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
 import type { EdgeComparison, Headers } from './compare-edge.ts'
+
 /** A verdict about a valid URL. `access` is absent if the rules are from a file of this machine. */
 export type ReportedVerdict = Exclude<Verdict, { readonly because: 'invalid-url' }> & {
   readonly url: string

@@ -2,6 +2,7 @@
 import { type Arguments, COMMON_FLAGS, type CommandSpec, type Flag } from '../../command-line.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
 import { write } from '../../output/write.ts'
+
 /** Returns the exit code. */
 export async function completion(args: Arguments, commands: readonly CommandSpec[]): Promise<number> {
   const [shell = ''] = args.operands

@@ -1,6 +1,6 @@
 // `politely crawl`: crawls a few pages through a gate.
 import { originOf, outcomeOf } from '@politely/core'
-import { formatTime } from '@politely/core/engine'
+import { formatTime } from '@politely/core/internal'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { clientPort } from '@politely/fetcher/internal'
 import {

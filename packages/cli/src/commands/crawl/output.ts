@@ -4,6 +4,7 @@ import { outcomeText, reasonText } from '../../output/sentences.ts'
 import { bold, dim, green, printable, red, shorten, sizeText, waitText, yellow } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { CrawlSummary, type PageReport } from './summary.ts'
+
 export interface CrawlOutput {
   page(report: PageReport): Promise<void>
   /** Prints the summary. @param leftOut How many URLs were left out because of nofollow. */

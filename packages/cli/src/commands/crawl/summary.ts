@@ -6,6 +6,7 @@ import { adviceOnContact } from '../../crawler.ts'
 import { reasonText } from '../../output/sentences.ts'
 import { bold, countText, durationText, printable, type Row, sizeText, waitText } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
+
 /** What happened to one URL. */
 export interface PageReport {
   /** Without credentials. */

@@ -1,7 +1,7 @@
 // `politely diff`: says what a change of robots.txt does to the URLs of a site.
 import { originOf } from '@politely/core'
 import { rulesFor } from '@politely/core/crawlers'
-import { withoutCredentials } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import {
   ChangeCounter,
   type CrawlerChange,
@@ -9,7 +9,7 @@ import {
   type LineChange,
   samplePaths,
   sampleUrl,
-} from '@politely/core/internal'
+} from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText, noteProducts } from '../../crawler.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
@@ -21,6 +21,7 @@ import { Progress } from '../../output/progress.ts'
 import { printOne } from '../../output/report.ts'
 import { bold, countText, dim, green, printable, red } from '../../output/style.ts'
 import { someOf } from '../../output/wrap.ts'
+
 /** Returns the exit code. */
 export async function diff(args: Arguments): Promise<number> {
   const [oldName, newName, another] = args.operands

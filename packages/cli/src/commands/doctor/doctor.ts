@@ -6,6 +6,7 @@ import { rejectFiles } from '../../input/is-file.ts'
 import { type Finding, printFindings } from '../../output/findings.ts'
 import { checkCrawler, checkNode, checkProxy, checkStore } from './machine.ts'
 import { checkSite } from './site.ts'
+
 export async function doctor(args: Arguments): Promise<number> {
   const [url, ...more] = args.operands
   if (more.length > 0) throw new UsageError('doctor: several URLs were given; write one')

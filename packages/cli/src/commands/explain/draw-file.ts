@@ -1,6 +1,6 @@
 // Draws the lines of a robots.txt around what decides about one URL.
 import type { Explanation, Match, Robots } from '@politely/core'
-import { fieldsOf } from '@politely/core/internal'
+import { fieldsOf } from '@politely/core/review'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 
 /** Lines around a line of interest that are drawn too. */

@@ -1,8 +1,8 @@
 // `politely explain`: draws which line of robots.txt decides about a URL, and why.
 import { type DialectName, dialects, type Explanation, explainDialects, type Match, type Robots } from '@politely/core'
 import { type CrawlerReading, readingOf } from '@politely/core/crawlers'
-import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
-import { describeDeviations, lossOf, nearRules } from '@politely/core/internal'
+import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/internal'
+import { describeDeviations, lossOf, nearRules } from '@politely/core/review'
 import type { PolicyToken } from '@politely/core/usage'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'

@@ -1,6 +1,8 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
+
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { escapeControls, outcomeOf } from '@politely/core'
+import { outcomeOf } from '@politely/core'
+import { escapeControls } from '@politely/core/internal'
 import { loggableVerdict, withoutCredentials } from '@politely/fetcher'
 import {
   type PoliteFetch,
@@ -25,6 +27,7 @@ import { printReport } from '../../output/report.ts'
 import { waitProblem } from '../../output/sentences.ts'
 import { safeText } from '../../output/style.ts'
 import { type FetchReport, formatFetch, type SentRequest } from './format-fetch.ts'
+
 /** Returns the exit code. */
 export async function fetchPages(args: Arguments): Promise<number> {
   assertUrls(args)

@@ -17,6 +17,7 @@ import {
   waitText,
   yellow,
 } from '../../output/style.ts'
+
 /** What happened to one URL. */
 export interface FetchReport {
   /** Without credentials. */

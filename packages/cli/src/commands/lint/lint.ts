@@ -1,6 +1,7 @@
 // `politely lint`: prints the mistakes in robots.txt files.
+
 import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
-import { type Fix, fixRobots, ignoredFindings } from '@politely/core/internal'
+import { type Fix, fixRobots, ignoredFindings } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
@@ -12,6 +13,7 @@ import { errorLine, printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type FindingFormat, formatFindings } from './format-findings.ts'
 import type { FileFindings, PlacedFinding } from './reported-findings.ts'
+
 /** Returns the exit code. */
 export async function lint(args: Arguments): Promise<number> {
   if (args.operands.length === 0)

@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type FindingCode, findingKinds } from '@politely/core'
-import { type Fix, fixesOf } from '@politely/core/internal'
+import { type Fix, fixesOf } from '@politely/core/review'
 import { version } from '../../version.ts'
 import type { FileFindings, ReportedFinding } from './reported-findings.ts'
 

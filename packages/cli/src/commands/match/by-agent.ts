@@ -5,7 +5,7 @@
 // knows share one row after the first thousand, and each rule keeps one example.
 import type { CrawlerRules, RulesVerdict } from '@politely/core'
 import { findCrawler, rulesFor } from '@politely/core/crawlers'
-import { COMMENT, crawlersIn, type LogRequest, LogRequests } from '@politely/core/internal'
+import { COMMENT, crawlersIn, type LogRequest, LogRequests } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
 import { loadRobots, type NamedRobots, requiredRobots } from '../../input/robots-file.ts'

@@ -1,12 +1,14 @@
 // Prints what `politely match --by-agent` found. `ndjson` is a contract; the text is for people and
 // may change.
+
 import type { Rule } from '@politely/core'
 import type { KnownCrawler } from '@politely/core/crawlers'
-import { textWithoutCredentials } from '@politely/core/engine'
+import { textWithoutCredentials } from '@politely/core/internal'
 import { bold, countText, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
 import { UNCLEAR } from './agent-name.ts'
 import type { Identity } from './ip-ranges.ts'
+
 /** A rule that a crawler broke. */
 export interface BrokenRule {
   readonly rule: Rule

@@ -1,13 +1,13 @@
 // Prints the verdicts of `politely match`. `ndjson` and `csv` are a contract; the text is for people
 // and may change.
-import { explainUrlProblem } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+import { explainUrlProblem, withoutCredentials } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../exit-code.ts'
 import { csvLine } from '../../output/csv.ts'
 import { dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
 import type { MatchVerdict } from './rule-books.ts'
+
 export type VerdictFormat = 'ndjson' | 'text' | 'csv'
 
 /** @throws {UsageError} if the text for people is to go into a file. */

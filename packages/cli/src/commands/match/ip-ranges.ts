@@ -1,10 +1,11 @@
 // The files of `--ranges`: the IP ranges from which operators say that their crawlers come.
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { findCrawler, isCrawlerName } from '@politely/core/crawlers'
-import { foreignFormatOf } from '@politely/core/engine'
+import { foreignFormatOf } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../exit-code.ts'
 import { readText } from '../../input/robots-file.ts'
+
 /** Whether a request may be of the crawler that it names: `claimed` without ranges for that crawler. */
 export type Identity = 'claimed' | 'verified' | 'not-in-ranges'
 

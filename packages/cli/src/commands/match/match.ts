@@ -1,7 +1,7 @@
 // `politely match`: checks any number of URLs against robots.txt files, in bounded memory.
 import { parseRobots } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
-import { fieldsOf } from '@politely/core/internal'
+import { withoutCredentials } from '@politely/core/internal'
+import { fieldsOf } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText, noteProducts } from '../../crawler.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'

@@ -9,6 +9,7 @@ import { UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { fileNameOf } from '../../input/robots-dir.ts'
 import { explainReadError, isRobots, loadRobots } from '../../input/robots-file.ts'
+
 /** The verdict on a URL, also if the folder has no file for its origin. */
 export type MatchVerdict = RulesVerdict | NoFile
 

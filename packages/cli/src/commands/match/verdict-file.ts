@@ -5,6 +5,7 @@ import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../exit-code.ts'
 import { writing } from '../../output/file.ts'
 import { write } from '../../output/write.ts'
+
 /** Where the verdicts go: a file or stdout. */
 export interface VerdictOutput {
   /** How many verdicts an earlier run has written. */

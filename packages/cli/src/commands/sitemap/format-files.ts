@@ -1,5 +1,5 @@
 // Prints the files of a reading for people.
-import { withoutCredentials } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/core/internal'
 import { problemMeanings, type SitemapFile, type SitemapOutcome } from '@politely/sitemaps'
 import { describeResult } from '@politely/sitemaps/internal'
 import { bold, countText, dim, green, printable, red, sizeText, yellow } from '../../output/style.ts'

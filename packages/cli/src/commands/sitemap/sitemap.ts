@@ -10,6 +10,7 @@ import { Progress } from '../../output/progress.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFile, formatReturnLinks, formatSummary } from './format-files.ts'
 import { ReturnLinks } from './return-links.ts'
+
 /** Returns the exit code. */
 export async function sitemap(args: Arguments): Promise<number> {
   if (args.operands.length === 0)

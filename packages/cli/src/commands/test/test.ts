@@ -6,6 +6,7 @@ import { fileName } from '../../input/stdin.ts'
 import { write } from '../../output/write.ts'
 import { checkExpectations, type Outcome, parseExpectations } from './expectations.ts'
 import { formatResults, type ResultFormat } from './format-results.ts'
+
 /** Returns the exit code. */
 export async function test(args: Arguments): Promise<number> {
   const files = args.operands

@@ -10,11 +10,12 @@ import {
   type UsageConflict,
   type UsageLicense,
 } from '@politely/core/usage'
-import type { ClientVerdict, PageReading, PageReport, TdmrepReport } from '@politely/fetcher'
+import type { ClientUsage, ClientVerdict } from '@politely/fetcher'
 import { adviceOn, reasonText } from '../../output/sentences.ts'
 import { bold, dim, green, linesOf, printable, type Row, shorten, yellow } from '../../output/style.ts'
 import { answerRow, signedRow } from '../../output/usage-rows.ts'
 import { hang } from '../../output/wrap.ts'
+
 /** The answers about one URL, and what the command has read for them. */
 export interface UsageReport {
   /** As it was given, without credentials. */
@@ -27,13 +28,15 @@ export interface UsageReport {
   readonly verdict: ClientVerdict | Verdict
   /** The name or URL of the robots.txt. */
   readonly robots: string
-  readonly page: PageReport & {
+  readonly page: ClientUsage['page'] & {
     /** The status of the response, if one arrived. */
     readonly status?: number
     /** The command has requested the page, and it could not be read. */
     readonly isMissing?: true
   }
-  readonly tdmrep: Pick<TdmrepReport, 'reading' | 'why'> | { readonly reading: 'not-given'; readonly why: string }
+  readonly tdmrep:
+    | Pick<ClientUsage['tdmrep'], 'reading' | 'why'>
+    | { readonly reading: 'not-given'; readonly why: string }
 }
 
 /** Returns the JSON of a report. */
@@ -133,7 +136,7 @@ function pageText({ reading, why = '', status, isMissing }: UsageReport['page'])
   return isMissing ? `${yellow('not read')}: ${text}` : text
 }
 
-const READINGS: Readonly<Record<PageReading, string>> = {
+const READINGS: Readonly<Record<ClientUsage['page']['reading'], string>> = {
   read: 'the headers and the head of the HTML were read',
   'headers-only': 'only the headers were read',
   incomplete: 'only the headers and a part of the head of the HTML were read',

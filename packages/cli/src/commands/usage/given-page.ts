@@ -3,6 +3,7 @@ import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../exit-code.ts'
 import { readText } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
+
 export interface GivenPage {
   /** One pair for each line. */
   readonly headers: readonly (readonly [name: string, value: string])[]

@@ -1,11 +1,11 @@
 // `politely usage`: says what a crawler may do with pages.
-import { explainUrlProblem, type InvalidUrl, type RulesVerdict } from '@politely/core'
+import type { InvalidUrl, RulesVerdict } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
+import { explainUrlProblem } from '@politely/core/internal'
 import { type Purpose, parseTdmrep, type TdmrepFile, usageOf as usageOfFiles } from '@politely/core/usage'
 import {
   type ClientUsage,
   loggableVerdict,
-  type PageReport,
   type RobotsClient,
   type UsageOptions,
   withoutCredentials,
@@ -86,7 +86,7 @@ async function givenTdmrep(args: Arguments): Promise<TdmrepFile | undefined> {
   return parseTdmrep(await readText(file, '--tdmrep', 'write the name of a tdmrep.json file'))
 }
 
-function reportOfGiven(page: GivenPage | undefined): PageReport {
+function reportOfGiven(page: GivenPage | undefined): ClientUsage['page'] {
   if (page === undefined) return { reading: 'not-given', why: 'neither headers nor HTML were given' }
   if (page.html === undefined) return { reading: 'headers-only', why: 'no HTML was given' }
   return { reading: 'read', why: undefined }

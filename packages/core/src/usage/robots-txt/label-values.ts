@@ -11,7 +11,10 @@ import { aiprefKey, CONTENT_SIGNALS } from '../documents.ts'
 import type { Purpose, Statement, UsageSource } from '../purpose.ts'
 import { datesAsIntegers } from '../structured-fields.ts'
 
-/** What a label says. */
+/**
+ * What a label says.
+ * @inline
+ */
 export interface LabelAnswer {
   readonly purpose: Purpose
   readonly answer: Statement['answer']
@@ -21,7 +24,10 @@ export interface LabelAnswer {
   readonly vocabulary: string
 }
 
-/** The parsed value of Content-Usage or Content-Signal. JSON-safe. */
+/**
+ * The parsed value of Content-Usage or Content-Signal. JSON-safe.
+ * @inline
+ */
 export interface LabelValues {
   /** What the labels of the current vocabulary say. */
   readonly answers: readonly LabelAnswer[]

@@ -5,7 +5,10 @@ import { decoded } from './references.ts'
 import { isSlipOfRobots } from './tag-slips.ts'
 import { hasRule } from './tag-value.ts'
 
-/** A meta element with rules for robots, or a name of TDMRep, that does not count. JSON-safe. */
+/**
+ * A meta element with rules for robots, or a name of TDMRep, that does not count. JSON-safe.
+ * @inline
+ */
 export interface UncountedMeta {
   /** Why not: a key of `robotsProblems`. */
   readonly reason: 'unknown-name' | 'wrong-attribute' | 'no-name' | 'no-content' | 'not-in-head'

@@ -19,7 +19,10 @@ import { type Attributes, HtmlTokenizer, type TagHandler } from './html-tokenize
 import { slipOf, strayRules, type UncountedMeta } from './meta-slips.ts'
 import { decoded } from './references.ts'
 
-/** A meta element whose name may be `robots`, the name of a crawler, or a name of TDMRep. JSON-safe. */
+/**
+ * A meta element whose name may be `robots`, the name of a crawler, or a name of TDMRep. JSON-safe.
+ * @inline
+ */
 export interface HeadMeta {
   /** As written, without blanks around it. */
   readonly name: string
@@ -29,7 +32,10 @@ export interface HeadMeta {
   readonly isCut: boolean
 }
 
-/** A licence in RSL (`application/rsl+xml`) that the head has or links to. JSON-safe. */
+/**
+ * A licence in RSL (`application/rsl+xml`) that the head has or links to. JSON-safe.
+ * @inline
+ */
 export interface HeadLicense {
   readonly element: 'link' | 'script'
   /** As written; undefined for a script, whose text is the licence. */
@@ -57,7 +63,10 @@ export interface PageHead {
   readonly isComplete: boolean
 }
 
-/** Options of `headReader` and `pageHeadOf`. */
+/**
+ * Options of `headReader` and `pageHeadOf`.
+ * @inline
+ */
 export interface HeadReaderOptions {
   /**
    * How much of a page is read: a number of bytes from 1, or of characters of a string.

@@ -20,6 +20,7 @@ const REFERENCES: ReadonlyMap<string, string> = new Map(
     apos: "'",
     comma: ',',
     colon: ':',
+    commat: '@',
     semi: ';',
     period: '.',
     sol: '/',
@@ -43,13 +44,16 @@ const REFERENCE = /&(?:#x([0-9a-f]+);?|#(\d+);?|([a-z]+);|(amp|lt|gt|quot|nbsp)(
  * no memory with the page.
  */
 export function decoded(value: Attribute | undefined): string {
-  if (value === undefined) return ''
-  const text = value.text.replace(REFERENCE, (whole, hex, decimal, name, shortName) => {
+  return value === undefined ? '' : decodeText(encodeText(withCharacters(value.text)))
+}
+
+/** Returns HTML with characters in place of the references above. */
+export function withCharacters(html: string): string {
+  return html.replace(REFERENCE, (whole, hex, decimal, name, shortName) => {
     if (hex !== undefined) return characterOf(Number.parseInt(hex, 16))
     if (decimal !== undefined) return characterOf(Number(decimal))
     return REFERENCES.get(name ?? shortName) ?? whole
   })
-  return decodeText(encodeText(text))
 }
 
 function characterOf(code: number): string {

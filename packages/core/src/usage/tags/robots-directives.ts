@@ -24,7 +24,10 @@ import { tagDate } from './tag-date.ts'
 import { isSlipOf, isSlipOfRobots } from './tag-slips.ts'
 import { hasRule, meantBy, type TagRule, tagRules } from './tag-value.ts'
 
-/** What `robotsDirectives` reads. */
+/**
+ * What `robotsDirectives` reads.
+ * @inline
+ */
 export interface TaggedResponse {
   /** The headers of the response. */
   readonly headers?: ResponseHeaders | undefined
@@ -71,10 +74,16 @@ export const robotsProblems = {
   'not-in-head': 'the element is not in the head of the page, so it has no effect',
 } as const
 
-/** A key of `robotsProblems`. */
+/**
+ * A key of `robotsProblems`.
+ * @inline
+ */
 export type RobotsProblemReason = keyof typeof robotsProblems
 
-/** A part of the robots tags that does not count. JSON-safe. */
+/**
+ * A part of the robots tags that does not count. JSON-safe.
+ * @inline
+ */
 export interface RobotsProblem {
   readonly reason: RobotsProblemReason
   readonly source: UsageSource
@@ -148,7 +157,10 @@ export interface RobotsDirectives {
   readonly problems: readonly RobotsProblem[]
 }
 
-/** A statement of a robots rule, in one reading of the rule. JSON-safe. */
+/**
+ * A statement of a robots rule, in one reading of the rule. JSON-safe.
+ * @inline
+ */
 export interface RobotsStatement extends Statement {
   readonly vocabulary: RobotsDocumentKey
   readonly reading: Reading

@@ -4,7 +4,10 @@
 // documents that it also obeys `nosnippet` in its AI answers. Each reading names its document.
 import type { Purpose } from '../purpose.ts'
 
-/** A document that defines robots rules. */
+/**
+ * A document that defines robots rules.
+ * @inline
+ */
 export interface RobotsDocument {
   readonly name: string
   /** The version, or the day on which the document was published or read. */
@@ -14,7 +17,10 @@ export interface RobotsDocument {
   readonly operator: string | undefined
 }
 
-/** The key of a document in `robotsDocuments`. */
+/**
+ * The key of a document in `robotsDocuments`.
+ * @inline
+ */
 export type RobotsDocumentKey =
   | 'html-4.01'
   | 'repext-03'
@@ -102,7 +108,10 @@ export const robotsDocuments: Readonly<Record<RobotsDocumentKey, RobotsDocument>
  */
 export type Reading = 'document' | 'operator' | 'ours'
 
-/** What a rule says about one purpose, in one reading. */
+/**
+ * What a rule says about one purpose, in one reading.
+ * @inline
+ */
 export interface RuleMeaning {
   readonly purpose: Purpose
   readonly answer: 'allowed' | 'disallowed'
@@ -110,10 +119,16 @@ export interface RuleMeaning {
   readonly reading: Reading
 }
 
-/** The kind of value that follows the name of a rule and a colon. */
+/**
+ * The kind of value that follows the name of a rule and a colon.
+ * @inline
+ */
 export type RuleValue = 'number' | 'image-size' | 'date'
 
-/** A known rule. */
+/**
+ * A known rule.
+ * @inline
+ */
 export interface RobotsRule {
   /** Undefined for a rule without a value. */
   readonly value: RuleValue | undefined

@@ -6,7 +6,7 @@
 // `problemOfBody` compares that with what the handler received. Example: undici received a complete
 // body of 900 bytes, and the handler received none. An interceptor has dropped the body, so the
 // reply is the failure `unusable-transport`.
-import { type Failure, headerOf } from '@politely/core/engine'
+import { type Failure, headerOf } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
 import { isCoded } from '../body.ts'
 import { isChunked, UNSEEN_END } from '../body-end.ts'

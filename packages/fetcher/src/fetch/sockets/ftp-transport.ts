@@ -2,7 +2,8 @@
 // optional package basic-ftp.
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { PassThrough } from 'node:stream'
-import type { Body, Failure, Reply } from '@politely/core/engine'
+import type { Body } from '@politely/core/engine'
+import type { Failure, Reply } from '@politely/core/internal'
 import type * as BasicFtp from 'basic-ftp'
 import { messageOf } from '../../base/message-of.ts'
 import { bareHost, type NetworkGuard, type Reach } from '../../network/network-guard.ts'

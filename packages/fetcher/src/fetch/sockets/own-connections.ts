@@ -7,7 +7,7 @@
 //   http:    guarded TCP socket ──> undici
 //   https:   guarded TCP socket ──> TlsCarrier ──> TLS socket ──> undici
 import type { Socket } from 'node:net'
-import type { Failure } from '@politely/core/engine'
+import type { Failure } from '@politely/core/internal'
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { connectorsOf, type GuardedConnectors, type NetworkGuard, type Reach } from '../../network/network-guard.ts'
 import { loadUndici } from '../../network/undici.ts'

@@ -5,7 +5,8 @@
 // ask the connection for what only it knows. Example: a response without Content-Length ends.
 // `problemOfBody` of an own connection looks at the socket, and returns the failure `truncated` if
 // the connection was reset.
-import type { Failure, Headers } from '@politely/core/engine'
+import type { Headers } from '@politely/core/engine'
+import type { Failure } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
 import type { Reach } from '../../network/network-guard.ts'
 import { failure } from '../failure.ts'

@@ -11,7 +11,8 @@
 //
 // Decoders (body.ts) read a coded body. Then the decoded bytes count towards `maxBodyBytes`, and
 // the reply is settled when the decoders have ended.
-import type { Failure, Headers, Reply } from '@politely/core/engine'
+import type { Headers } from '@politely/core/engine'
+import type { Failure, Reply } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
 import { ByteBuffer, bodyOf } from '../../base/byte-buffer.ts'
 import { CodedBody, isCoded, readBody } from '../body.ts'

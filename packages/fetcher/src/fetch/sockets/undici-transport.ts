@@ -5,7 +5,7 @@
 // connection is closed. Example, with a body that is longer than the size limit:
 //
 //   open ──> dispatch ──> head 200 ──> chunks up to the limit ──> reply, body cut ──> close
-import type { Reply } from '@politely/core/engine'
+import type { Reply } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, maxReceivedBytes } from '../body.ts'
 import type { Deadline } from '../deadline.ts'

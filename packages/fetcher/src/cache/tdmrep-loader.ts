@@ -7,20 +7,12 @@
 // - RFC 9309 §2.2.2 always lets a crawler request /robots.txt, but no other file. So the client
 //   asks robots.txt first, also for each redirect.
 // - An answer about a page waits for a single request. No caller waits for the retries.
-// - It stays in memory. The key of a store is an origin, and its text is that origin's robots.txt:
-//   tools and other versions of the client read it as such.
+// - It stays in memory, with the entry of its origin. The key of a store is an origin, and its text
+//   is that origin's robots.txt: tools and other versions of the client read it as such.
 import { describeReason } from '@politely/core'
-import {
-  type AccessPolicy,
-  type Entry,
-  type OriginAccess,
-  originAccessOf,
-  plan,
-  settle,
-  withoutCredentials,
-} from '@politely/core/engine'
-import { parseTdmrep, type TdmrepFile, tdmrepTerms } from '@politely/core/usage'
-import { LRUCache } from '../base/lru-cache.ts'
+import { type AccessPolicy, type Entry, plan, settle } from '@politely/core/engine'
+import { type OriginAccess, originAccessOf, withoutCredentials } from '@politely/core/internal'
+import { parseTdmrep, tdmrepTerms } from '@politely/core/usage'
 import { failure } from '../fetch/failure.ts'
 import { FIRST_RETRY_MS, RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
@@ -29,15 +21,8 @@ import { reportedHeaders } from '../report/reported-headers.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import { entrySince } from './entry-since.ts'
 import { type FlightWork, type JoinOptions, takeTurn } from './flights.ts'
-import { entryBytes } from './memory.ts'
-import type { SharedLimits } from './robots-cache.ts'
-
-/** What is known about the tdmrep.json of an origin. */
-export interface CachedTdmrep {
-  readonly entry: Entry
-  /** The copy of the entry, parsed; undefined if it has none. */
-  readonly file: TdmrepFile | undefined
-}
+import type { CachedTdmrep } from './memory.ts'
+import type { SharedParts } from './robots-cache.ts'
 
 /**
  * Returns the verdict on a URL, or a promise if it is not known yet.
@@ -45,33 +30,19 @@ export interface CachedTdmrep {
  */
 export type CheckTarget = (url: string, redirectedFrom: readonly string[]) => ClientVerdict | Promise<ClientVerdict>
 
-/** The memory for these files, as a part of `maxCacheBytes`. Few sites have one. Our choice. */
-const PART_OF_MEMORY = 8
-/** The memory of a parsed rule without its texts, and of a problem. Measured and rounded up. */
-const RULE_BYTES = 80
-const PROBLEM_BYTES = 500
-
-export class TdmrepCache {
+export class TdmrepLoader {
   readonly #settings: Settings
   readonly #policy: AccessPolicy
   readonly #telemetry: Telemetry
   readonly #closing: AbortSignal
-  readonly #shared: SharedLimits
+  readonly #shared: SharedParts
   readonly #fetcher: RobotsFetcher
   readonly #check: CheckTarget
-  /** By the URL of the file. */
-  readonly #memory: LRUCache<string, CachedTdmrep>
   /** The timers of retries. */
   readonly #timers = new Set<NodeJS.Timeout>()
 
   /** @param closing The client aborts it before it calls `close`. */
-  constructor(
-    settings: Settings,
-    telemetry: Telemetry,
-    closing: AbortSignal,
-    shared: SharedLimits,
-    check: CheckTarget,
-  ) {
+  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedParts, check: CheckTarget) {
     this.#check = check
     this.#settings = settings
     this.#policy = policyOf(settings.policy)
@@ -79,8 +50,6 @@ export class TdmrepCache {
     this.#closing = closing
     this.#shared = shared
     this.#fetcher = new RobotsFetcher({ ...settings, policy: this.#policy, retries: 0 }, shared.ownRequests)
-    const maxSize = Math.ceil(settings.maxCacheBytes / PART_OF_MEMORY)
-    this.#memory = new LRUCache({ maxSize, sizeCalculation: (cached) => Math.min(maxSize, bytesOf(cached)) })
   }
 
   /**
@@ -92,7 +61,7 @@ export class TdmrepCache {
   async load(origin: string, options: JoinOptions): Promise<CachedTdmrep> {
     this.#closing.throwIfAborted()
     const url = tdmrepUrl(origin)
-    const known = this.#usable(url, options.since)
+    const known = this.#usable(origin, options.since)
     if (known !== undefined) return known
     const { ownRequests, flights } = this.#shared
     ownRequests.assertOutside(url)
@@ -107,23 +76,20 @@ export class TdmrepCache {
     return originAccessOf(entry, this.#settings.now(), this.#policy)
   }
 
-  /** Removes what memory knows about an origin. A flight continues without it. */
+  /** Tells the flight of an origin to ignore what memory knew. */
   forget(origin: string): void {
-    const url = tdmrepUrl(origin)
-    this.#memory.delete(url)
-    this.#shared.flights.forget(url)
+    this.#shared.flights.forget(tdmrepUrl(origin))
   }
 
   /** Ends all attempts under way, and closes the connections. The flights end with the client. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer)
-    this.#memory.clear()
     this.#fetcher.abortAll()
     await this.#fetcher.close()
   }
 
-  #usable(url: string, since: number | undefined): CachedTdmrep | undefined {
-    const cached = this.#memory.get(url)
+  #usable(origin: string, since: number | undefined): CachedTdmrep | undefined {
+    const cached = this.#shared.entries.tdmrepOf(origin)
     return cached !== undefined && this.#isUsable(cached, since) ? cached : undefined
   }
 
@@ -133,11 +99,11 @@ export class TdmrepCache {
 
   /** The work of one flight. @param retry Set for a retry. */
   async #refresh(url: string, origin: string, work: FlightWork, retry?: Retry): Promise<CachedTdmrep> {
-    const known = retry === undefined ? this.#usable(url, work.since) : undefined
+    const known = retry === undefined ? this.#usable(origin, work.since) : undefined
     if (known !== undefined) return known
     work.isDroppable = false
     const { now } = this.#settings
-    const last = retry === undefined ? this.#memory.get(url) : retry.last
+    const last = retry === undefined ? this.#shared.entries.tdmrepOf(origin) : retry.last
     const startedAt = now()
     const { outcome, requests, isTemporary } = await this.#fetcher.fetch(url, last?.entry.copy, (target, from) =>
       this.#takeTurn(target, from, work),
@@ -147,13 +113,14 @@ export class TdmrepCache {
     const entry = settle(work.isForgotten ? undefined : last?.entry, origin, outcome, at, this.#policy)
     this.#shared.redirectLimits.pauseAfter(outcome, entry)
     const file = entry.copy && parseTdmrep(entry.copy)
-    this.#memory.set(url, { entry, file })
+    const cached = { entry, file }
+    this.#shared.entries.keepTdmrep(origin, cached)
     if (isTemporary) this.#retryLater(url, origin, { number: (retry?.number ?? 0) + 1, last })
     const headers = outcome.headers && reportedHeaders(outcome.headers)
     const isNew = last?.file?.isReadable !== false
     const problem = isNew && file?.isReadable === false ? file.problems[0]?.why : undefined
     this.#telemetry.fetchedTdmrep({ origin, url, entry, headers, requests, tookMs: at - startedAt }, problem)
-    return { entry, file }
+    return cached
   }
 
   /** Repeats an attempt after a moment, as an attempt that no caller waits for. */
@@ -215,11 +182,4 @@ function policyOf(policy: AccessPolicy): AccessPolicy {
     copyAfterUnavailableMs: 0,
     refreshAheadMs: 0,
   }
-}
-
-/** Returns the memory that an entry takes, in bytes, about. */
-function bytesOf({ entry, file }: CachedTdmrep): number {
-  if (file === undefined) return entryBytes(entry)
-  const texts = 2 * (entry.copy?.bytes.length ?? 0) // of rules and problems; not all of it may be Latin-1
-  return entryBytes(entry) + texts + RULE_BYTES * file.rules.length + PROBLEM_BYTES * file.problems.length
 }

@@ -1,0 +1,21 @@
+// The catalogue of known crawlers: its JSON, and the module made from it.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { expect, test } from 'vitest'
+import { catalogueText, SOURCE, TARGET } from './catalogue.mjs'
+
+const { Ajv2020 } = createRequire(new URL('../packages/cli/package.json', import.meta.url))('ajv/dist/2020.js')
+
+test('the rows follow the schema, one on each line', () => {
+  const text = readFileSync(SOURCE, 'utf8')
+  const { crawlers, ...rest } = JSON.parse(text)
+  const ajv = new Ajv2020({ allErrors: true })
+  const validate = ajv.compile(JSON.parse(readFileSync(SOURCE.replace('.json', '.schema.json'), 'utf8')))
+  expect(validate({ crawlers, ...rest }), ajv.errorsText(validate.errors)).toBe(true)
+  const lines = text.split('\n').filter((line) => line.includes('"token"'))
+  expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')))).toEqual(crawlers)
+})
+
+test(`${TARGET} is made from the rows`, () => {
+  expect(catalogueText(), 'run `npm run update`, which writes it').toBe(readFileSync(TARGET, 'utf8'))
+})
