@@ -1,6 +1,5 @@
 // Parses the command line. Commands are data (commands.ts), so that `--help`, the completion and
 // docs/cli.md say the same, and a mistake is answered by one line that says what to write.
-
 import { parseArgs } from 'node:util'
 import { Arguments, type Flag, nearestName, parseOptions } from '@politely/core/review'
 import { UsageError } from './exit-code.ts'

@@ -1,5 +1,4 @@
 // Turns a thrown value into one line on stderr and an exit code.
-
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/core/internal'
 import { EXITS, Interrupted, UsageError } from './exit-code.ts'

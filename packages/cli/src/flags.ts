@@ -73,7 +73,7 @@ for (const flag of flagsIn(`
   shared.set(flag.name, flag)
 
 /** Returns a flag that several commands share, such as `--store`. */
-export function sharedFlag(name: string): Flag {
+function sharedFlag(name: string): Flag {
   const flag = shared.get(name.slice(2))
   if (flag === undefined) throw new Error(`${name} is not a flag that several commands share`)
   return flag

@@ -16,7 +16,6 @@ export {
   type Robots,
   type Verdict,
 } from '@politely/core'
-
 export {
   BlockedAddressError,
   ClientClosedError,
@@ -25,7 +24,6 @@ export {
   RobotsClient,
   type RobotsClientOptions,
 } from '@politely/fetcher'
-
 export {
   AbortedWaitError,
   BudgetError,
@@ -48,6 +46,5 @@ export {
   usageOf,
   WaitTooLongError,
 } from '@politely/gate'
-
 // The types that a gate and a client show.
 export type * from '@politely/gate/shown-types'

@@ -3,7 +3,7 @@ import { nearestName } from '@politely/core/review'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './exit-code.ts'
 
-export interface Verb {
+interface Verb {
   /** What follows the verb in an example: `bot.jwk`. */
   readonly operands?: string
   /** How many operands there must be. Default: any number. */

@@ -1,6 +1,5 @@
 // What `keys` and `identity` share: the package that knows keys, key files, and the options of
 // checks.
-
 import { isPolitelyError } from '@politely/core'
 import { loadOptional } from '@politely/core/review'
 import type { OwnKey } from '@politely/web-bot-auth/operator'

@@ -40,7 +40,7 @@ export interface JunitSuite {
 }
 
 /** A test. Without `failure`, it passed. */
-export interface JunitCase {
+interface JunitCase {
   readonly name: string
   readonly file: string
   readonly failure?: { readonly type: string; readonly message: string; readonly text: string } | undefined

@@ -1,5 +1,4 @@
 // Sentences of the command about verdicts and responses.
-
 import { type Access, describeReason, type PageOutcome, type Verdict } from '@politely/core'
 import { failuresThatAre } from '@politely/core/engine'
 import { type Describable, escapeControls, withoutCredentials } from '@politely/core/internal'

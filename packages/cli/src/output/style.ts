@@ -1,5 +1,4 @@
 // Text for people: colours, safe text, rows, and durations, sizes and counts.
-
 import { styleText } from 'node:util'
 import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 import type { WaitReason } from '@politely/gate/internal'

@@ -1,5 +1,4 @@
 // Writes to stdout with back-pressure, and JSON that a terminal can show.
-
 import { once } from 'node:events'
 import { textWithoutCredentials } from '@politely/core/internal'
 import { writeError } from '../exit-code.ts'

@@ -1,5 +1,4 @@
 // `politely cache`: chooses the verb, and checks its flags.
-
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../exit-code.ts'
 import { storeFileOf } from '../../input/store.ts'

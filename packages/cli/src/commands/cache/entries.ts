@@ -1,5 +1,4 @@
 // `politely cache ls|show|prune` for the robots.txt files of `--store`.
-
 import type { Attempt } from '@politely/core'
 import type { Entry } from '@politely/core/engine'
 import { defaultAccessPolicy, describeCause, describeState, entryFrom, formatTime } from '@politely/core/internal'

@@ -1,5 +1,4 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
-
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { outcomeOf } from '@politely/core'
 import { escapeControls } from '@politely/core/internal'

@@ -1,5 +1,4 @@
 // `politely lint`: prints the mistakes in robots.txt files.
-
 import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
 import { type Fix, fixRobots, ignoredFindings } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'

@@ -1,6 +1,5 @@
 // Prints what `politely match --by-agent` found. `ndjson` is a contract; the text is for people and
 // may change.
-
 import type { Rule } from '@politely/core'
 import type { KnownCrawler } from '@politely/core/crawlers'
 import { textWithoutCredentials } from '@politely/core/internal'
@@ -10,7 +9,7 @@ import { UNCLEAR } from './agent-name.ts'
 import type { Identity } from './ip-ranges.ts'
 
 /** A rule that a crawler broke. */
-export interface BrokenRule {
+interface BrokenRule {
   readonly rule: Rule
   requests: number
   /** The URL of the first of these requests, cut after 500 characters. */
