@@ -7,7 +7,7 @@
 //     --format  for each row                            after the last row
 //     text      `text`, with `between` between two      the text of `end`
 //     ndjson    {"version":1,…`json`}                   nothing
-//     json      nothing                                 {"version":1,"`list`":[…`json`],…}
+//     json      nothing                                 {"version":1,"`list`":[…`json`]}
 //
 // For example, `politely check A B --format json` passes an iterable that fetches two robots.txt
 // files. A terminal says after three seconds that the first verdict is late. Each verdict raises the
@@ -41,7 +41,7 @@ export interface Report<R> {
   /** Where the rows go. Default: stdout. */
   readonly write?: (text: string) => unknown
   /** Returns what is known after the last row. */
-  end?(): { readonly text?: string; readonly json?: object; readonly exit?: ExitName }
+  end?(): { readonly text?: string; readonly exit?: ExitName }
 }
 
 /** Prints a report in the format of the command line. Returns the exit code. */
@@ -66,7 +66,7 @@ export async function printReport<R>(args: Arguments, report: Report<R>): Promis
   const end = report.end?.() ?? {}
   exit = raised(exit, end.exit)
   if (format === 'text' && end.text !== undefined) await print(end.text)
-  if (format === 'json' && list !== undefined) await print(jsonLine({ version: 1, [list]: all, ...end.json }))
+  if (format === 'json' && list !== undefined) await print(jsonLine({ version: 1, [list]: all }))
   return EXITS[exit].code
 }
 
@@ -102,6 +102,7 @@ export async function* rowsWithin<R>(
     () => writer.close(),
     (error) => writer.abort(error),
   )
+  done.catch(() => undefined) // a reader that stops early does not get to `await done`
   for await (const [row, taken] of readable) {
     try {
       yield row
