@@ -22,8 +22,8 @@ interface PruneOptions {
   /** Whether the visits of their URLs are deleted too. Default false. */
   readonly forget?: boolean | undefined
   /**
-   * Only URLs with a response for which this returns true, such as those of one host. The other
-   * responses of such a URL, for other values of Vary, are deleted too. Default: all.
+   * Only URLs for whose response this returns true. The other responses of such a URL, for other
+   * values of Vary, are deleted too. Default: all.
    */
   readonly where?: ((page: StoredPage) => boolean) | undefined
 }

@@ -8,7 +8,7 @@ export interface RevisitOptions {
   readonly minIntervalMs?: number | undefined
   /** The longest time between two visits. Milliseconds. Default: 180 days. */
   readonly maxIntervalMs?: number | undefined
-  /** The time to the second visit of a page about which nothing is known. Milliseconds. Default: a week. */
+  /** The time to the second visit of an unknown page. Milliseconds. Default: a week. */
   readonly defaultIntervalMs?: number | undefined
 }
 

@@ -48,10 +48,10 @@ export type WithRobotsOptions = GateOrOptions & {
    */
   readonly deferBeyondMs?: number | undefined
   /**
-   * How long the crawl goes on if only requests of sites that rest are left. Milliseconds. A site
-   * rests after its last requests failed (option `circuit`). Then these requests are skipped:
-   * `onSkippedRequest` gets each of them, and `refusalOf` says why. With `Infinity` the crawl waits
-   * until the sites are back. With `keepAlive` no request is skipped.
+   * How long the crawl goes on if only resting sites are left. Milliseconds. A site rests after its
+   * last requests failed (option `circuit`). Then these requests are skipped: `onSkippedRequest`
+   * gets each of them, and `refusalOf` says why. With `Infinity` the crawl waits until the sites
+   * are back. With `keepAlive` no request is skipped.
    *
    * @default 120000
    */

@@ -21,7 +21,7 @@ export interface PolitelyInstrumentationConfig {
 
 /** The option `origins`. */
 export interface OriginLabelOptions {
-  /** How many origins get a label, in the order in which they appear. All others are `other`. */
+  /** How many origins get a label: the first that appear. All others are `other`. */
   readonly max: number
 }
 

@@ -10,8 +10,8 @@ import { failureOf, LOCKED, stateOf } from './pace/postgres-transport.ts'
 /** Options of a `PostgresStore`. Only `client` is required. */
 export interface PostgresStoreOptions {
   /**
-   * A client of a Postgres 15 or later in which `migrate` was run, such as a `Pool` of `pg`. The
-   * caller closes it.
+   * A client of Postgres 15 or later, such as a `Pool` of `pg`. `migrate` was run in its database.
+   * The caller closes it.
    */
   readonly client: PostgresClient
   /**

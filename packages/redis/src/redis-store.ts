@@ -8,10 +8,7 @@ import { decodeValue, encodeValue, MAX_VALUE_BYTES } from './value.ts'
 
 /** Options of a `RedisStore`. Only `client` is required. */
 export interface RedisStoreOptions {
-  /**
-   * A client of ioredis or node-redis, connected to Redis 7 or later, or Valkey. The caller closes
-   * it.
-   */
+  /** A client of ioredis or node-redis, for Redis 7 or later, or Valkey. The caller closes it. */
   readonly client: RedisClient
   /**
    * The beginning of all keys. Workers that share a store use the same one.

@@ -25,7 +25,7 @@ export interface SqliteStoreOptions {
    */
   readonly busyTimeoutMs?: number | undefined
   /**
-   * Called after the store has renamed a damaged file, just before it creates a new one.
+   * Called after the store has renamed a damaged file.
    * @default a process warning with the code `POLITELY_STORE_SET_ASIDE`
    */
   readonly onSetAside?: ((event: SetAside) => void) | undefined

@@ -121,22 +121,25 @@ function optionsPage(): string {
 
 ${text}
 
-| option | type or unit | default | what it does | more |
-|---|---|---|---|---|
-${options.flatMap(rowsOf).map(lineOf).join('')}`,
+| option | type; default | meaning |
+|---|---|---|
+${[...new Set(options.flatMap(rowsOf).map(lineOf))].join('')}`,
   )
   return `# All options
 
-The code makes this page: each option, its default, and the first sentence of its description. The last column says where to read
-more. \`ms\` are milliseconds. If you misspell an option, or use another crawler's name for it, such as \`downloadDelay\`, you get an
-\`OptionError\` that says what to write. [Migrating](migrating.md) compares the settings of other crawlers with these.
+Each option, its default, and what it does. Its name leads to the page that says more. \`ms\` are milliseconds. A row without a default has none. If you misspell an option,
+or write another crawler's name for it, such as \`downloadDelay\`, an \`OptionError\` says what to write.
+[Migrating](migrating.md) compares the settings of other crawlers with these.
 
 ${tables.join('\n')}`
 }
 
-function lineOf({ name, type, defaultText = 'none', meaning, options, at }: Row): string {
-  const cells = [`\`${options.prefix ?? ''}${name}\``, type, defaultText, meaning, `[${placeOf(at)?.title}](${at})`]
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
+function lineOf({ name, type, defaultText, meaning, options, at }: Row): string {
+  const isPlain = /^(?:number|boolean)$/.test(type) && /^(?:[\d.,]+|`(?:true|false)`)/.test(defaultText ?? '')
+  const value = isPlain ? defaultText : [type, defaultText].filter(Boolean).join('; ')
+
+  const cells = [`[\`${options.prefix ?? ''}${name}\`](${at})`, value, meaning]
+  return `| ${cells.map((cell = '') => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
 }
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -19,8 +19,8 @@ export interface VerifyOptions {
   /** The key sets to search. Default: one object for the process, with the default options. */
   readonly directories?: KeyDirectories | undefined
   /**
-   * How far the signer's clock may be ahead, and how long after its end a signature still counts.
-   * Milliseconds. Default 5,000; at most 300,000.
+   * How far the signer's clock may be off. It may be ahead by so much, and a signature counts so
+   * long after its end. Milliseconds. Default 5,000; at most 300,000.
    */
   readonly clockSkewMs?: number | undefined
   /** The clock: returns milliseconds since 1970. Default `Date.now`. */

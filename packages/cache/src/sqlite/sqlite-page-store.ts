@@ -38,7 +38,7 @@ export interface SqlitePageStoreOptions {
    */
   readonly busyTimeoutMs?: number | undefined
   /**
-   * Called after the store has renamed a damaged file, just before it creates a new file.
+   * Called after the store has renamed a damaged file.
    * @default a process warning with the code `POLITELY_STORE_SET_ASIDE`
    */
   readonly onSetAside?: ((event: SetAside) => void) | undefined

@@ -61,10 +61,10 @@ export interface AccessPolicy {
    */
   readonly copyAfterUnavailableMs: number
   /**
-   * What a 5xx response means if the title or a heading of its page says "not found". `by-status`,
-   * the default: robots.txt is unreachable. `unavailable`: it does not exist, for sites that send
-   * such pages instead of a 404 (Google does this). A 503, and a 5xx with Retry-After, is
-   * unreachable in either case.
+   * What a 5xx response means if its page says "not found". The title or a heading has to say so.
+   * `by-status`, the default: robots.txt is unreachable. `unavailable`: it does not exist, for
+   * sites that send such pages instead of a 404 (Google does this). A 503, and a 5xx with
+   * Retry-After, is unreachable in either case.
    */
   readonly notFoundPages: 'by-status' | 'unavailable'
   /**

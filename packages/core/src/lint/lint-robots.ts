@@ -42,8 +42,8 @@ const READ_LIMIT_BYTES = 500 * 1024
 /** Options of `lintRobots`. */
 export interface LintOptions {
   /**
-   * The dialect of the crawlers that the file is for, by name or a custom one. The file is read as
-   * these crawlers read it, and fields that they ignore get a finding.
+   * The dialect that the file is for. The file is read as these crawlers read it, and fields that
+   * they ignore get a finding.
    *
    * @default 'rfc9309'
    */
@@ -54,9 +54,9 @@ export interface LintOptions {
    */
   readonly origin?: string | HasHref | undefined
   /**
-   * Names of groups that stand for a use, and not for a crawler, as in `usageOf` of
-   * `@politely/core/usage`. Experimental. The group for `*` is not compared with their groups, which
-   * open no path to a crawler.
+   * Names in robots.txt that stand for a use, and not for a crawler. They are as in `usageOf` of
+   * `@politely/core/usage`. Experimental. The group for `*` is not compared with their groups,
+   * which open no path to a crawler.
    *
    * @default none
    */

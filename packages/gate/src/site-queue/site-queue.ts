@@ -46,11 +46,11 @@ import { DEFAULT_MAX_SEEN, type SeenSet, SeenUrls } from './seen-urls.ts'
 
 /** Options of `siteQueue`. */
 export interface SiteQueueOptions<T extends SiteQueueInput = string> {
-  /** The gate through which the consumers request the URLs, such as the `gate` of `politely(fetch)`. */
+  /** The gate that paces the consumers' requests, such as the `gate` of `politely(fetch)`. */
   readonly gate: PoliteGate
   /**
-   * How many URLs may be yielded and not `done`, so that a loop that doesn't await its work can't
-   * start more. Default `Infinity`: the limits of the gate apply.
+   * How many URLs may be yielded and not `done`. A loop that doesn't await its work can't start
+   * more. Default `Infinity`: the limits of the gate apply.
    */
   readonly concurrency?: number | undefined
   /**
@@ -59,18 +59,18 @@ export interface SiteQueueOptions<T extends SiteQueueInput = string> {
    */
   readonly maxHeld?: number | undefined
   /**
-   * Where to put the URLs that don't fit, so that many URLs of one site don't keep the URLs of other
+   * Where to put the URLs that don't fit. So many URLs of one site don't keep the URLs of other
    * sites from being read. Default: they stay in the source.
    */
   readonly spill?: SiteQueueSpill<T> | undefined
   /**
-   * With `add`: how many different URLs the queue remembers, so that it yields each of them once. A
-   * further one is an error. Default 1,000,000: about 130 MB.
+   * With `add`: how many seen URLs the queue remembers. It yields each of them once. A further one
+   * is an error. Default 1,000,000: about 130 MB.
    */
   readonly maxSeen?: number | undefined
   /**
-   * With `add`: your own set of the URLs that the queue has had, instead of `maxSeen`, such as a Bloom
-   * filter or a table. `has` must answer at once. Default: a `Set` of at most `maxSeen` URLs.
+   * With `add`: your own set of seen URLs, instead of `maxSeen`. It may be a Bloom filter or a
+   * table. `has` must answer at once. Default: a `Set` of at most `maxSeen` URLs.
    */
   readonly seen?: SeenSet | undefined
   /** Aborting it ends the queue: `next` rejects with the signal's reason. */

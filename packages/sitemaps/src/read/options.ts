@@ -26,9 +26,9 @@ export type SitemapSource = string | URL | readonly (string | URL)[] | ByteSourc
 /** The options of `readSitemaps`. */
 export interface ReadSitemapsOptions {
   /**
-   * Requests the files: `politely(fetch, { userAgent })`, so that each file and each redirect is
-   * checked against robots.txt and waits for its slot. With another fetch, `robots` checks each
-   * request, and no request waits. Required unless the source is bytes.
+   * Requests the files, such as `politely(fetch, { userAgent })`. With it, each file and each
+   * redirect is checked against robots.txt and waits for its slot. With another fetch, `robots`
+   * checks each request, and no request waits. Required unless the source is bytes.
    */
   readonly fetch?: SitemapFetch | undefined
   /** The RobotsClient that knows robots.txt. Default: the client of a polite `fetch`. */
@@ -38,12 +38,12 @@ export interface ReadSitemapsOptions {
   /** The limits of the reading, each with a default. */
   readonly limits?: SitemapLimits | undefined
   /**
-   * Leaves out entries, and files of an index, whose date is before this time. Milliseconds since
-   * 1970, or a Date. Dates count only if the dates of their file can be trusted; entries without a
-   * date are never left out.
+   * Leaves out entries and files with an older date. Milliseconds since 1970, or a Date. Dates
+   * count only if the dates of their file can be trusted; entries without a date are never left
+   * out.
    */
   readonly since?: number | Date | undefined
-  /** Whether to read `/sitemap.xml` of a site whose robots.txt names no sitemap. Default false. */
+  /** Whether to read `/sitemap.xml` if robots.txt names no sitemap. Default false. */
   readonly guess?: boolean | undefined
   /** The URL of a source of bytes. */
   readonly base?: string | URL | undefined

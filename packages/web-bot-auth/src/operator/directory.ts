@@ -30,7 +30,7 @@ export interface DirectoryContent {
    * A key whose `exp` has passed is left out.
    */
   readonly keys: readonly (Jwk | KeptKey)[]
-  /** Where they are published, as in the option `agent` of `signer`. */
+  /** Where they are published, as `agent` of `signer`. */
   readonly agent: string
   /**
    * For how long the signatures are valid. Milliseconds. Default 7 days; from 1 minute to 90 days.
