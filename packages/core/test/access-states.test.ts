@@ -8,11 +8,15 @@ import { describe, expect, test } from 'vitest'
 import {
   type AccessPolicy,
   accessPolicyOf,
+  advance,
   allows,
   decide,
   type Entry,
+  entryFrom,
+  entryText,
   freshUntil,
   holdsUntil,
+  keepUntil,
   plan,
   type State,
   settle,
@@ -20,17 +24,7 @@ import {
   states,
 } from '../src/engine.ts'
 import { type DialectName, dialects, parseRobots } from '../src/index.ts'
-import {
-  advance,
-  defaultAccessPolicy,
-  describeState,
-  entryFrom,
-  entryText,
-  keepUntil,
-  originAccessOf,
-  type Reply,
-  startAttempt,
-} from '../src/internal.ts'
+import { defaultAccessPolicy, describeState, originAccessOf, type Reply, startAttempt } from '../src/internal.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,7 +1,7 @@
 // `politely cache ls|show|prune` for the robots.txt files of `--store`.
 import type { Attempt } from '@politely/core'
-import type { Entry } from '@politely/core/engine'
-import { defaultAccessPolicy, describeCause, describeState, entryFrom, formatTime } from '@politely/core/internal'
+import { type Entry, entryFrom } from '@politely/core/engine'
+import { defaultAccessPolicy, describeCause, describeState, formatTime } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
 import { withExistingStore } from '../../input/store.ts'

@@ -1,7 +1,7 @@
 // What the verbs of `politely cache` share: which entries they mean, and how they list them.
 import { originOf } from '@politely/core'
-import { describeValue, type Entry, type State, stateOf } from '@politely/core/engine'
-import { defaultAccessPolicy, dueAt, entryFrom } from '@politely/core/internal'
+import { describeValue, dueAt, type Entry, entryFrom, type State, stateOf } from '@politely/core/engine'
+import { defaultAccessPolicy } from '@politely/core/internal'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../exit-code.ts'
