@@ -1,7 +1,6 @@
 // The public API of `@politely/core/engine`: what stores, gates and simulations need. It exports
 // nothing that index.ts exports, and loads it for its types: see there.
 
-export { advance } from './access/attempt.ts'
 export type { Copy } from './access/copy.ts'
 export { dueAt, ENTRY_VERSION, type Entry, holdsUntil, keepUntil } from './access/entry.ts'
 export type { Outcome } from './access/outcome.ts'

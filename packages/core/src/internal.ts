@@ -1,6 +1,6 @@
 // What the other packages of Politely use of core, apart from its public API. It may change in any version.
 
-export { type AttemptRequest, isWorthRetrying, startAttempt } from './access/attempt.ts'
+export { type AttemptRequest, advance, isWorthRetrying, startAttempt } from './access/attempt.ts'
 export { decidingAttempt, type HeldResult, isOwnFailure } from './access/entry.ts'
 export { failureReasonOf, type RequestError } from './access/failure-reason.ts'
 export { charsetOfMeta, withoutComments } from './access/html-text.ts'

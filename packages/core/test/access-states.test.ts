@@ -8,7 +8,6 @@ import { describe, expect, test } from 'vitest'
 import {
   type AccessPolicy,
   accessPolicyOf,
-  advance,
   allows,
   decide,
   type Entry,
@@ -24,7 +23,14 @@ import {
   states,
 } from '../src/engine.ts'
 import { type DialectName, dialects, parseRobots } from '../src/index.ts'
-import { defaultAccessPolicy, describeState, originAccessOf, type Reply, startAttempt } from '../src/internal.ts'
+import {
+  advance,
+  defaultAccessPolicy,
+  describeState,
+  originAccessOf,
+  type Reply,
+  startAttempt,
+} from '../src/internal.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -2,7 +2,7 @@ import { dialectCases } from '@politely/testkit/cases/dialect-cases'
 import { verdictText } from '@politely/testkit/cases/rules-cases'
 import { expectTables } from '@politely/testkit/doc-page'
 import { describe, expect, it } from 'vitest'
-import { accessPolicyOf, advance, type Entry, settle } from '../src/engine.ts'
+import { accessPolicyOf, type Entry, settle } from '../src/engine.ts'
 import {
   type Dialect,
   type DialectName,
@@ -13,7 +13,7 @@ import {
   parseRobots,
   restoreRules,
 } from '../src/index.ts'
-import { deviations, dialectFor, originAccessOf, startAttempt } from '../src/internal.ts'
+import { advance, deviations, dialectFor, originAccessOf, startAttempt } from '../src/internal.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 const HOUR = 3_600_000

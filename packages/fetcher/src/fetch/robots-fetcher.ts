@@ -1,8 +1,9 @@
 // Fetches robots.txt: makes the requests of one attempt, until core names its outcome. One deadline
 // bounds the whole attempt.
-import { type AccessPolicy, advance, type Copy, type Outcome } from '@politely/core/engine'
+import type { AccessPolicy, Copy, Outcome } from '@politely/core/engine'
 import {
   type AttemptRequest,
+  advance,
   type Failure,
   isWorthRetrying,
   type Reply,
