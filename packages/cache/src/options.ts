@@ -66,7 +66,7 @@ export interface PageCacheOptions {
   readonly now?: (() => number) | undefined
 }
 
-export interface Settings {
+export interface CacheSettings {
   readonly store: PageStore
   readonly maxEntryBytes: number
   readonly freshness: FreshnessRules
@@ -98,7 +98,7 @@ const MIB = 1024 * 1024
 const MIN_FILE_BYTES = 16 * MIB
 
 /** Fills in defaults. @throws {OptionError} for an invalid option. */
-export function settingsOf(options: PageCacheOptions): Settings {
+export function cacheSettingsOf(options: PageCacheOptions): CacheSettings {
   assertOptions(options, '{ file: "pages.sqlite" }, or { store: new MemoryPageStore() }', KNOWN)
   const { maxEntryBytes = 20 * MIB, stale, offline = false, refresh = false, now = Date.now, revisit = {} } = options
   const { fingerprint } = options

@@ -34,14 +34,14 @@ export interface Found {
 const MAX_VISITS = 20
 
 /** Works with the store. If that fails, it says so, and requests go on without it. */
-export type Attempt = <T>(work: () => Awaitable<T>) => Promise<T | undefined>
+export type StoreAttempt = <T>(work: () => Awaitable<T>) => Promise<T | undefined>
 
 export class Visits {
   readonly #store: PageStore
   readonly #options: RevisitOptions
-  readonly #attempt: Attempt
+  readonly #attempt: StoreAttempt
 
-  constructor(store: PageStore, options: RevisitOptions, attempt: Attempt) {
+  constructor(store: PageStore, options: RevisitOptions, attempt: StoreAttempt) {
     this.#store = store
     this.#options = options
     this.#attempt = attempt

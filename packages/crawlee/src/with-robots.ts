@@ -15,8 +15,8 @@ import { CachedPages } from './cache/cached-pages.ts'
 import {
   type AnyCrawler,
   type CrawleeInternals,
-  gatePort,
   hookRequests,
+  internalsOf,
   type RequestSource,
 } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
@@ -129,7 +129,7 @@ const OWN_OPTIONS = {
  * option.
  */
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
-  const internals = gatePort(crawler)
+  const internals = internalsOf(crawler)
   if (gates.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertGateOptions(options)
   const { deferBeyondMs = 20, giveUpAfterMs = 120_000, ...forPages } = options

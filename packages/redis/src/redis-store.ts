@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Lease, Store } from '@politely/fetcher'
 import { assertOptions, callable, MAX_TIME_MS } from '@politely/fetcher/internal'
 import { type Commands, commandsOf, type RedisClient, scriptOf } from './client.ts'
-import { checkedKeyPrefix, DEFAULT_KEY_PREFIX, keyOf } from './keys.ts'
+import { checkedKeyPrefix, DEFAULT_KEY_PREFIX, redisKeyOf } from './keys.ts'
 import { decodeValue, encodeValue, MAX_VALUE_BYTES } from './value.ts'
 
 /** Options of a `RedisStore`. Only `client` is required. */
@@ -87,6 +87,6 @@ export class RedisStore implements Store {
   }
 
   #keyOf(origin: string, kind: 'robots' | 'lease'): string {
-    return keyOf(this.#keyPrefix, origin, kind)
+    return redisKeyOf(this.#keyPrefix, origin, kind)
   }
 }

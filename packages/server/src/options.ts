@@ -84,7 +84,7 @@ const HOUR_MS = 3_600_000
 const MAX_LEASE_MS = 600_000
 
 /** The options with their defaults. */
-export type CheckedOptions = {
+export type ServerSettings = {
   readonly [Name in Exclude<keyof PolitelyServerOptions, 'pacerName' | 'secret' | 'tokens'>]-?: Exclude<
     PolitelyServerOptions[Name],
     undefined
@@ -96,7 +96,7 @@ export type CheckedOptions = {
 }
 
 /** @throws {OptionError} for an invalid or unknown option. */
-export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
+export function checkedOptions(options: PolitelyServerOptions): ServerSettings {
   assertOptions(options, EXAMPLE)
   assertKnown(options, SERVER_OPTIONS, {})
   const {

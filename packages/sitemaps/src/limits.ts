@@ -47,8 +47,10 @@ export interface SitemapLimits {
   readonly maxForeignHosts?: number | undefined
 }
 
-/** The name of a limit. */
-export type LimitName = keyof SitemapLimits
+/**
+ * The name of a limit.
+ */
+type LimitName = keyof SitemapLimits
 export type Limits = { readonly [L in LimitName]: number }
 
 const MIB = 1024 * 1024

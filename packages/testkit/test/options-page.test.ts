@@ -38,8 +38,6 @@ const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 const NOT_LISTED = [
   'PolitelyOptions', // joins other types
   'WhenOptions', // two of EnterOptions
-  'GuardOptions', // of the code that the browser adapters share
-  'PageRequestOptions', // the same
 ]
 
 /** The types of options that the entries of all packages export. */
@@ -86,9 +84,9 @@ describe('docs/options.md', () => {
   })
 
   it('has the defaults of the code', async () => {
-    const { settingsOf } = await import(join(root, 'packages/fetcher/src/options/options.ts'))
+    const { clientSettingsOf } = await import(join(root, 'packages/fetcher/src/options/options.ts'))
     const { pacingOf } = await import(join(root, 'packages/gate/src/options/pacing.ts'))
-    const { policy, ...settings } = settingsOf({ userAgent: 'ExampleBot/1.0' })
+    const { policy, ...settings } = clientSettingsOf({ userAgent: 'ExampleBot/1.0' })
     const pacing = pacingOf({})
     const inCode: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
       RobotsClientOptions: { ...policy, ...settings },

@@ -24,7 +24,10 @@ import { DomainMap } from './domain-map.ts'
 import { isForSignatures, type Jwk, type PublicKey, readPublicKey, validityOf } from './keys.ts'
 import { DIRECTORY_PATH } from './profiles.ts'
 
-/** Options of `KeyDirectories`. Experimental. */
+/**
+ * Options of `KeyDirectories`. Experimental.
+ * @inline
+ */
 export interface DirectoryOptions {
   /** The time limit of one fetch. Milliseconds. Default 5,000. */
   readonly timeoutMs?: number | undefined

@@ -180,7 +180,7 @@ export interface RobotsClientOptions {
 }
 
 /** The checked options, with defaults filled in. */
-export interface Settings {
+export interface ClientSettings {
   readonly userAgent: string
   readonly productTokens: readonly string[]
   readonly dialect: Dialect
@@ -253,20 +253,20 @@ const OF_A_GATE = 'is an option of the gate; write it in politely(fetch, { … }
  * The options of pace, for the error message if a caller passes one to the client. `@politely/gate`
  * adds its options when it loads. Without it, the client knows the two that callers try first.
  */
-export const PACING_OPTIONS: Record<string, string> = { minDelayMs: OF_A_GATE, maxConcurrent: OF_A_GATE }
+export const OPTIONS_OF_GATE: Record<string, string> = { minDelayMs: OF_A_GATE, maxConcurrent: OF_A_GATE }
 
 /** Adds the names of options of pace. */
 export function registerPacingOptions(names: readonly string[]): void {
-  for (const name of names) PACING_OPTIONS[name] = OF_A_GATE
+  for (const name of names) OPTIONS_OF_GATE[name] = OF_A_GATE
 }
 
 /**
  * Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown
  * option.
  */
-export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
+export function clientSettingsOf(options: RobotsClientOptions, closing?: AbortSignal): ClientSettings {
   assertOptions(options, undefined, CLIENT_OPTIONS, {
-    ...PACING_OPTIONS,
+    ...OPTIONS_OF_GATE,
     requestTimeoutMs: 'is an option of politely(fetch, { … }), for pages; for robots.txt write timeoutMs',
   })
   const userAgent = headerValue(options.userAgent)
@@ -410,7 +410,10 @@ function checkedStore(store: Store | undefined): Store | undefined {
 /**
  * Returns whether the User-Agent contains one of the product tokens, in any case. RFC 9309 §2.2.1.
  */
-export function namesItself({ userAgent, productTokens }: Pick<Settings, 'userAgent' | 'productTokens'>): boolean {
+export function namesItself({
+  userAgent,
+  productTokens,
+}: Pick<ClientSettings, 'userAgent' | 'productTokens'>): boolean {
   const header = userAgent.toLowerCase()
   return productTokens.some((token) => header.includes(token.toLowerCase()))
 }

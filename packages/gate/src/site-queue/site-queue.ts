@@ -99,6 +99,7 @@ export interface SiteQueue<T extends SiteQueueInput = string>
    *
    * From now on, the queue ends when it holds no URL and every yielded URL is `done`. So call `add`
    * before `done`. Never waits: the URLs are held in memory, or go to `spill`.
+   * @param urls A source such as `['https://example.com/']` doesn't limit them to this text.
    * @param options `redirectedFrom` names the page that the URLs come from, so that a public page
    * can't lead the crawler to a private address. Relative URLs are resolved against it. Write the URL
    * of the response.
@@ -106,11 +107,8 @@ export interface SiteQueue<T extends SiteQueueInput = string>
    * @throws {OptionError} for a URL that would be one more than `maxSeen`; URLs before it are
    * taken. Also after the last URL was done, and for invalid arguments.
    */
-  add(urls: AddedUrl<T> | Iterable<AddedUrl<T>>, options?: SourceOptions): number
+  add(urls: (T extends string ? string : T) | Iterable<T extends string ? string : T>, options?: SourceOptions): number
 }
-
-/** What `add` takes. A source such as `['https://example.com/']` doesn't limit it to this text. */
-export type AddedUrl<T> = T extends string ? string : T
 
 /** A `Set` can hold no more. */
 const MOST_SEEN = 2 ** 24
@@ -278,7 +276,10 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     if (signal?.aborted) abort()
   }
 
-  add(urls: AddedUrl<T> | Iterable<AddedUrl<T>>, options?: SourceOptions): number {
+  add(
+    urls: (T extends string ? string : T) | Iterable<T extends string ? string : T>,
+    options?: SourceOptions,
+  ): number {
     if (options !== undefined) assertOptions(options, '{ redirectedFrom: [page] }', ADD_OPTIONS)
     const pages = redirectChain(options?.redirectedFrom)
     if (this.#hasRunOut)

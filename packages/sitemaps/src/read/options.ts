@@ -62,7 +62,7 @@ type Source =
   | { readonly kind: 'files'; readonly urls: readonly string[] }
   | { readonly kind: 'bytes'; readonly bytes: ByteSource; readonly url: string }
 
-export interface Settings {
+export interface ReadingSettings {
   readonly source: Source
   readonly fetch: SitemapFetch | undefined
   readonly robots: RobotsClient | undefined
@@ -92,7 +92,7 @@ const KNOWN: Readonly<Record<keyof ReadSitemapsOptions, true>> = {
 const EXAMPLE = '{ fetch: politely(fetch, { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }) }'
 
 /** @throws {OptionError} for an invalid source or option. */
-export function settingsOf(given: SitemapSource, options: ReadSitemapsOptions): Settings {
+export function readingSettingsOf(given: SitemapSource, options: ReadSitemapsOptions): ReadingSettings {
   assertOptions(options, EXAMPLE, KNOWN, LIMITS_ELSEWHERE)
   const source = sourceOf(given, options.base)
   const fetch = callable('fetch', options.fetch, 'politely(fetch, { userAgent })')
