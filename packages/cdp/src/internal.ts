@@ -3,7 +3,7 @@
 
 export { documentTagsOf } from './document-tags.ts'
 export { Guard, type GuardOptions, type PageRequestOptions, type RequestAdmission } from './guard.ts'
-export { type DriverRequest, Pages, type WrapNavigation } from './pages.ts'
+export { type DriverRequest, GuardedPages, type WrapNavigation } from './pages.ts'
 export type { ErrorReason, HeaderEntry, PausedRequest, RequestKind } from './paused-request.ts'
 export type { FailedRequest, Refusals } from './refusals.ts'
 export type { GuardedContexts, RequestListener } from './traffic.ts'

@@ -9,7 +9,7 @@ import { ANSWER_HINTS, assertParts, FAILURE_HINTS } from './parts.ts'
  * A response of the fake web. Each part has a default.
  * @inline
  */
-export interface FakeResponse {
+interface FakeResponse {
   /** Default 200. From 200 to 999. */
   readonly status?: number | undefined
   /** Default: the Content-Type of text, and the Content-Length of the body. */
