@@ -33,7 +33,7 @@ export {
 } from './describe.ts'
 export { escapeControls, textWithoutCredentials, withoutCredentials } from './describe-value.ts'
 export { type AccessDefaults, type Deviation, deviations, type ParsingRules } from './dialect.ts'
-export { editDistance } from './edit-distance.ts'
+export { editDistance, findRows } from './edit-distance.ts'
 export { isOfClass, markClass, otherCopyProblem, PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText, type LooksLike } from './foreign-format.ts'
 export { type CacheControl, cacheControlOf } from './http/cache-control.ts'

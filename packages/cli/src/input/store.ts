@@ -6,7 +6,7 @@ import { defaultAccessPolicy, describeState, entryFrom } from '@politely/core/in
 import type { SqliteStore } from '@politely/sqlite'
 import type { SetAside } from '@politely/sqlite/internal'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { errorLine } from '../output/style.ts'
 import { isFile } from './is-file.ts'
 import { isMissing, isRobots, type NamedRobots } from './robots-file.ts'
