@@ -163,8 +163,8 @@ function parseOptions(options: BrowserGuardOptions): Pick<GuardOptions, 'pageReq
 
 /**
  * Returns a function that returns whether a context may be the guarded one. While the ID of the
- * guarded context is unknown, this is every context but those of `otherPages`: a request of the guarded
- * context is never sent without a check.
+ * guarded context is unknown, this is every context but those of `otherPages`: a request of the
+ * guarded context is never sent without a check.
  */
 function guardedContext(scope: BrowserScope, pages: GuardedPages): (contextId: string) => Promise<boolean> {
   const others = new Set<string | undefined>()

@@ -1,5 +1,5 @@
-// What the adapters of Politely use, and the types that are parts of public ones. Not public: it may change
-// in any version.
+// What the adapters of Politely use, and the types that are parts of public ones. Not public: it
+// may change in any version.
 
 export { documentTagsOf } from './document-tags.ts'
 export { Guard, type GuardOptions, type PageRequestOptions, type RequestAdmission } from './guard.ts'

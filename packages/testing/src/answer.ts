@@ -38,8 +38,8 @@ export interface FakeFailure {
 export type FakeReply = string | number | null | FakeResponse | FakeFailure | Response
 
 /**
- * What the fake web answers: a reply, or a function that returns the reply to a request. The function
- * may return a promise, and wait with `setTimeout` for a slow response.
+ * What the fake web answers: a reply, or a function that returns the reply to a request. The
+ * function may return a promise, and wait with `setTimeout` for a slow response.
  */
 export type FakeAnswer = FakeReply | ((request: Request) => FakeReply | Promise<FakeReply>)
 
