@@ -1,4 +1,5 @@
-// What the other packages of Politely use of core, apart from its public API. It may change in any version.
+// What the other packages of Politely use of core apart from its public API, and the types that are
+// parts of public ones. Not public: it may change in any version.
 
 export { type AttemptRequest, advance, isWorthRetrying, startAttempt } from './access/attempt.ts'
 export { decidingAttempt, type HeldResult, isOwnFailure } from './access/entry.ts'
