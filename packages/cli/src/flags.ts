@@ -1,12 +1,9 @@
 // The flags that several commands share, so that they have one name and one meaning everywhere.
 import type { DialectName } from '@politely/core'
+import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/review'
 import type { Arguments, Flag } from './command-line.ts'
 
-export const USER_AGENT: Flag = {
-  name: 'user-agent',
-  value: 'NAME',
-  text: "the crawler's User-Agent: a name (ExampleBot) or a whole header; sent with each request",
-}
+export { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT }
 
 export const PRODUCT_TOKEN: Flag = {
   name: 'product-token',
@@ -32,13 +29,6 @@ export const ROBOTS: Flag = {
   text: 'a robots.txt file, - for stdin, or the URL of a site',
 }
 
-export const ALLOW_ADDRESS: Flag = {
-  name: 'allow-address',
-  value: 'ADDRESS',
-  text: 'a private address or block, such as 10.0.0.0/8, to which requests may go',
-  isRepeatable: true,
-}
-
 /** The flags of requests. */
 export const NETWORK: readonly Flag[] = [
   {
@@ -50,14 +40,6 @@ export const NETWORK: readonly Flag[] = [
   { name: 'proxy', value: 'URL', text: 'the HTTP proxy for all requests' },
   ALLOW_ADDRESS,
 ]
-
-/** Of the commands that request pages. */
-export const MIN_DELAY: Flag = {
-  name: 'min-delay',
-  value: 'SECONDS',
-  text: 'the shortest time between two requests to one site',
-  byDefault: '1',
-}
 
 export const MAX_WAIT: Flag = {
   name: 'max-wait',

@@ -1,5 +1,6 @@
 // Writes docs/cli.md from the commands' own descriptions, and from runs on the files that it shows.
 import { dialects } from '@politely/core'
+import { defaultOf, flagText } from '@politely/core/review'
 import { expectPage } from '@politely/testkit/doc-page'
 import { expect, test, vi } from 'vitest'
 import { COMMON_FLAGS, type Flag } from '../src/command-line.ts'
@@ -19,7 +20,6 @@ import {
   URLS,
   USER_AGENT,
 } from '../src/flags.ts'
-import { defaultOf, flagText } from '../src/help.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
 import { startCache, startSite } from './site.ts'

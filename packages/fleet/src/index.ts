@@ -18,7 +18,7 @@ export type {
   PaceReason,
   PacerOutage,
 } from '@politely/gate/internal'
-export { DEFAULT_TIMEOUT_MS, FleetPacer } from './fleet-pacer.ts'
+export { DEFAULT_TIMEOUT_MS, FleetPacer, FULL_WAIT_MS } from './fleet-pacer.ts'
 export {
   type CircuitReply,
   circuitReplyOf,

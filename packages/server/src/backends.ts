@@ -3,6 +3,7 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textWithoutCredentials } from '@politely/core/internal'
+import { loadOptional } from '@politely/core/review'
 import type { Store } from '@politely/fetcher'
 import { messageOf, PROBED_ORIGIN, withTimeout } from '@politely/fetcher/internal'
 import { LocalPacer, type Pacer } from '@politely/gate'
@@ -197,12 +198,7 @@ function placeOf(url: string): string {
   return (URL.canParse(url) && new URL(url).host) || textWithoutCredentials(url)
 }
 
-async function optional<M>(flag: string, name: string, load: () => Promise<M>): Promise<M> {
-  try {
-    return await load()
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw error
-    throw new UsageError(`${flag} needs the package ${name}; write npm install ${name}`)
-  }
+/** @throws {UsageError} if the package that a flag needs is not installed. */
+function optional<M>(flag: string, name: string, load: () => Promise<M>): Promise<M> {
+  return loadOptional(name, load, () => new UsageError(`${flag} needs the package ${name}; write npm install ${name}`))
 }

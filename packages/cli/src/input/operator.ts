@@ -1,11 +1,11 @@
 // What `keys` and `identity` share: the package that knows keys, key files, and the options of
 // checks.
 import { isPolitelyError } from '@politely/core'
+import { loadOptional } from '@politely/core/review'
 import type { Finding, OwnKey } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../errors.ts'
 import { EXITS } from '../exit-code.ts'
-import { loadOptional } from '../optional-package.ts'
 import { findingsSummary, findingText } from '../output/findings.ts'
 import { jsonLine, write } from '../output/write.ts'
 import { allowedAddresses, timeoutOf } from './client.ts'
@@ -21,7 +21,11 @@ export type Operator = typeof import('@politely/web-bot-auth/operator')
  * errors of files.
  */
 export async function withOperator<T>(what: string, use: (operator: Operator) => Promise<T>): Promise<T> {
-  const operator = await loadOptional(NAME, () => import('@politely/web-bot-auth/operator'), MISSING)
+  const operator = await loadOptional(
+    NAME,
+    () => import('@politely/web-bot-auth/operator'),
+    () => new UsageError(MISSING),
+  )
   try {
     return await use(operator)
   } catch (error) {

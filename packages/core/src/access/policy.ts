@@ -2,11 +2,11 @@
 // their defaults.
 
 import { type AccessDefaults, dialects } from '../dialect.ts'
+import { DAY_MS } from '../timed-records.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-export const DAY_MS: number = 24 * HOUR
 
 /**
  * Decides how robots.txt is fetched, for how long its result is valid, and what follows if it

@@ -116,7 +116,7 @@ interface Reader {
 
 /** A reader that knows the file. */
 interface FileReader extends Reader {
-  /** The hosts of the site as far as known, as `bareHost` returns them. */
+  /** The hosts of the site as far as known, as `hostWithoutWww` returns them. */
   readonly hosts: ReadonlySet<string>
 }
 
@@ -135,7 +135,7 @@ function readerOf(options: LintOptions): Reader {
   return { dialect: dialectFor(dialect), origin: ownOrigin(origin ?? EXAMPLE_ORIGIN), policyTokens: tokens }
 }
 
-/** Returns the hosts of the site, as `bareHost` returns them: of its origin, or else of its sitemaps. */
+/** Returns the hosts of the site, as `hostWithoutWww` returns them: of its origin, or else of its sitemaps. */
 function hostsOf(records: readonly ParsedRecord[], origin: string | undefined): ReadonlySet<string> {
   const urls =
     origin === undefined

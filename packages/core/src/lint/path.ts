@@ -21,7 +21,7 @@ import {
 } from './paths/meant-path.ts'
 import { expressionIn, withWildcards } from './paths/regular-expression.ts'
 
-/** @param hosts The hosts of the site as far as known, as `bareHost` returns them. */
+/** @param hosts The hosts of the site as far as known, as `hostWithoutWww` returns them. */
 export function lintPath(
   rule: ParsedRule,
   parsing: ParsingRules,

@@ -156,7 +156,7 @@ function wins(rule: ParsedRule, other: { line: number; bytes: number }, { compar
 }
 
 /**
- * @param host Of the URL, as `bareHost` returns it; empty if not known.
+ * @param host Of the URL, as `hostWithoutWww` returns it; empty if not known.
  * @param isAlone Whether no rule matches, so that a remote likeness counts too.
  */
 function differenceOf(

@@ -3,7 +3,7 @@ import { describeOutcome } from '@politely/core'
 import { delayOf, type PaceLimits, type PaceResponse } from '@politely/core/engine'
 import { escapeControls, formatTime } from '@politely/core/internal'
 import { type Logger, withoutCredentials } from '@politely/fetcher'
-import { callSafely, describeValue, setBounded } from '@politely/fetcher/internal'
+import { boundedMap, callSafely, describeValue } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { CircuitReport, WaitEstimate } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
@@ -52,9 +52,9 @@ export class GateLog {
   readonly #logger: Logger | undefined
   readonly #now: () => number
   /** The origins and the parts of robots.txt of which it was logged that they are not obeyed. */
-  readonly #disobeyed = new Map<string, true>()
+  readonly #disobeyed = boundedMap<true>(MAX_REMEMBERED)
 
-  readonly #ignoredRateLimits = new Map<string, true>()
+  readonly #ignoredRateLimits = boundedMap<true>(MAX_REMEMBERED)
 
   constructor(logger: Logger | undefined, now: () => number) {
     this.#logger = logger
@@ -138,7 +138,7 @@ export class GateLog {
    */
   ignoredRateLimit(key: string, url: string, response: PaceResponse, asked: AskedPause): void {
     if (asked.pauseMs <= LONG_WAIT_MS || this.#ignoredRateLimits.has(key)) return
-    setBounded(this.#ignoredRateLimits, key, true, MAX_REMEMBERED)
+    this.#ignoredRateLimits.set(key, true)
     this.warn(receivedText(url, response, asked) + ignoredText(asked))
   }
 
@@ -172,7 +172,7 @@ export class GateLog {
   disobeys(origin: string, what: string, line: string): void {
     const name = `${origin} ${what}`
     if (this.#disobeyed.has(name)) return
-    setBounded(this.#disobeyed, name, true, MAX_REMEMBERED)
+    this.#disobeyed.set(name, true)
     this.warn(line)
   }
 

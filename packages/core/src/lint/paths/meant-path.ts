@@ -26,7 +26,7 @@ const HOSTS_WITHOUT_SLASH =
 /**
  * Returns the host that a text begins with, and the path after it.
  *
- * @param known Hosts of the site, as `bareHost` returns them.
+ * @param known Hosts of the site, as `hostWithoutWww` returns them.
  */
 export function hostedPathIn(
   text: string,
