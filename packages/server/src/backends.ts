@@ -10,7 +10,7 @@ import { messageOf, PROBED_ORIGIN, withTimeout } from '@politely/fetcher/interna
 import { LocalPacer, type Pacer } from '@politely/gate'
 import type { PostgresPacer } from '@politely/postgres'
 import type { RedisPacer } from '@politely/redis'
-import { UsageError } from './command-line.ts'
+import { CommandLineError } from './command-line.ts'
 import { MAX_START_WITHIN_MS } from './schemas.ts'
 
 type Service = 'redis' | 'postgres'
@@ -41,10 +41,10 @@ export interface Backends extends AsyncDisposable {
   readonly store: Store | undefined
   /**
    * Calls the pacer and the store once. Returns whether both have answered.
-   * @throws {UsageError} for a mistake, such as a wrong password or a missing schema.
+   * @throws {CommandLineError} for a mistake, such as a wrong password or a missing schema.
    */
   answer(): Promise<boolean>
-  /** Resolves when both have answered. @throws {UsageError} for a mistake. */
+  /** Resolves when both have answered. @throws {CommandLineError} for a mistake. */
   contact(signal: AbortSignal): Promise<void>
 }
 
@@ -62,7 +62,7 @@ const POSTGRES_MISTAKES = ['28P01', '28000', '3D000', 'ERR_POLITELY_POSTGRES_SCH
 const REDIS_MISTAKE =
   /^(?:WRONGPASS|NOAUTH|NOPERM|ERR (?:AUTH|invalid password|DB index|Client sent AUTH|ACL failure|The user executing))/
 
-/** @throws {UsageError} for a package that is not installed. */
+/** @throws {CommandLineError} for a package that is not installed. */
 export async function openBackends(settings: BackendSettings): Promise<Backends> {
   const opened = new Map<Service, Backend>()
   try {
@@ -96,7 +96,8 @@ async function openAll({ pacer: kept, store, urls }: BackendSettings, opened: Ma
       return true
     } catch (error) {
       for (const [service, { name, isMistake }] of opened)
-        if (isMistake(error)) throw new UsageError(`--${service}: ${name}: ${textWithoutCredentials(messageOf(error))}`)
+        if (isMistake(error))
+          throw new CommandLineError(`--${service}: ${name}: ${textWithoutCredentials(messageOf(error))}`)
       return false
     }
   }
@@ -199,7 +200,11 @@ function placeOf(url: string): string {
   return (URL.canParse(url) && new URL(url).host) || textWithoutCredentials(url)
 }
 
-/** @throws {UsageError} if the package that a flag needs is not installed. */
+/** @throws {CommandLineError} if the package that a flag needs is not installed. */
 function optional<M>(flag: string, name: string, load: () => Promise<M>): Promise<M> {
-  return loadOptional(name, load, () => new UsageError(`${flag} needs the package ${name}; write npm install ${name}`))
+  return loadOptional(
+    name,
+    load,
+    () => new CommandLineError(`${flag} needs the package ${name}; write npm install ${name}`),
+  )
 }

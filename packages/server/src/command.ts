@@ -7,7 +7,7 @@ import { describeValue } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/core/internal'
 import { type Arguments, flagHelp, HELP_FLAG, readFlags } from '@politely/core/review'
 import type { BackendSettings } from './backends.ts'
-import { count, milliseconds, readFile, UsageError } from './command-line.ts'
+import { CommandLineError, count, milliseconds, readFile } from './command-line.ts'
 import { SERVE_FLAGS } from './flags.ts'
 import type { ServeSettings } from './serve.ts'
 
@@ -48,7 +48,7 @@ export async function runCommand(
 
 function isUsage(error: unknown): error is Error {
   const { code } = Object(error) as { readonly code?: unknown }
-  return error instanceof UsageError || isPolitelyError(error) || `${code}`.startsWith('ERR_PARSE_ARGS')
+  return error instanceof CommandLineError || isPolitelyError(error) || `${code}`.startsWith('ERR_PARSE_ARGS')
 }
 
 async function printToken(
@@ -57,7 +57,7 @@ async function printToken(
   stderr: NodeJS.WritableStream,
 ): Promise<number> {
   if (name === undefined || rest.length > 0)
-    throw new UsageError('token needs the name of a caller; write politely serve token NAME')
+    throw new CommandLineError('token needs the name of a caller; write politely serve token NAME')
   const { newToken } = await import('./tenants.ts')
   const { token, line } = newToken(name)
   stderr.write(`The token of ${name}, which is shown once:\n${token}\n`)
@@ -65,11 +65,11 @@ async function printToken(
   return 0
 }
 
-/** @throws {UsageError} for a flag whose value is wrong or missing. */
+/** @throws {CommandLineError} for a flag whose value is wrong or missing. */
 function settingsOf(values: Arguments): ServeSettings {
   const userAgent = values.get('user-agent')
   if (userAgent === undefined)
-    throw new UsageError('--user-agent is missing; write one such as "YourBot/1.0 (+https://your.site/bot)"')
+    throw new CommandLineError('--user-agent is missing; write one such as "YourBot/1.0 (+https://your.site/bot)"')
   const tokens = values.get('tokens')
   const maxRequests = count(values, 'max-requests')
   return {
@@ -98,11 +98,12 @@ function addressOf(values: Arguments): ServeSettings['address'] {
   const socket = values.get('socket')
   if (socket !== undefined) {
     const other = ['host', 'port', 'tls-cert', 'behind-tls', 'tokens'].find((name) => values.has(name))
-    if (other !== undefined) throw new UsageError(`--socket and --${other} exclude each other`)
+    if (other !== undefined) throw new CommandLineError(`--socket and --${other} exclude each other`)
     return { socket }
   }
   const [cert, key] = [values.get('tls-cert'), values.get('tls-key')]
-  if ((cert === undefined) !== (key === undefined)) throw new UsageError('--tls-cert and --tls-key belong together')
+  if ((cert === undefined) !== (key === undefined))
+    throw new CommandLineError('--tls-cert and --tls-key belong together')
   const tls =
     cert === undefined || key === undefined
       ? undefined
@@ -118,14 +119,16 @@ function addressOf(values: Arguments): ServeSettings['address'] {
 function backendsOf(values: Arguments): BackendSettings {
   const pacer = values.get('pacer')
   if (pacer !== 'local' && pacer !== 'redis' && pacer !== 'postgres')
-    throw new UsageError(`--pacer: ${describeValue(pacer)} is unknown; write local, redis or postgres`)
+    throw new CommandLineError(`--pacer: ${describeValue(pacer)} is unknown; write local, redis or postgres`)
   const store = storeOf(values.get('store') ?? (pacer === 'local' ? 'none' : pacer))
   const services = ['redis', 'postgres'] as const
   const isUsed = (service: string) => pacer === service || store === service
   const unused = services.find((service) => values.has(service) && !isUsed(service))
-  if (unused !== undefined) throw new UsageError(`--${unused} needs --pacer ${unused} or --store ${unused}`)
+  if (unused !== undefined) throw new CommandLineError(`--${unused} needs --pacer ${unused} or --store ${unused}`)
   if (isUsed('postgres') && !values.has('postgres'))
-    throw new UsageError('--postgres is missing; write the address of the database, such as postgres://localhost/crawl')
+    throw new CommandLineError(
+      '--postgres is missing; write the address of the database, such as postgres://localhost/crawl',
+    )
   for (const service of services) checkAddress(service, values.get(service))
   return { pacer, store, urls: { redis: values.get('redis'), postgres: values.get('postgres') } }
 }
@@ -133,7 +136,7 @@ function backendsOf(values: Arguments): BackendSettings {
 /**
  * Refuses an address whose password ends too early, or that the client of the service would reject:
  * the errors of the clients show the whole address.
- * @throws {UsageError}
+ * @throws {CommandLineError}
  */
 function checkAddress(service: 'redis' | 'postgres', address: string | undefined): void {
   if (address === undefined || address.startsWith('/')) return // the path of a UNIX socket
@@ -141,7 +144,7 @@ function checkAddress(service: 'redis' | 'postgres', address: string | undefined
   const [start = '', rest = ''] = /^([^/]*\/\/[^/?#]*)(.*)/s.exec(url)?.slice(1) ?? []
   const isUrl = URL.canParse(url.replace('@/', '@localhost/')) // Postgres may have no host
   if (isUrl && isEscaped(start) && !rest.includes('@')) return
-  throw new UsageError(
+  throw new CommandLineError(
     `--${service}: the address is invalid; write one such as ${service}://user:password@localhost, with / ? # @ and % in the password as %2F %3F %23 %40 and %25`,
   )
 }
@@ -159,7 +162,7 @@ function storeOf(store: string): BackendSettings['store'] {
   if (store === 'none' || store === 'redis' || store === 'postgres') return store
   if (store !== '' && !/^[a-z]+:\/\//i.test(store)) return { file: store }
   const address = withoutCredentials(store)
-  throw new UsageError(
+  throw new CommandLineError(
     `--store: ${describeValue(address)} is not a file; write redis with --redis, postgres with --postgres, or a file`,
   )
 }
