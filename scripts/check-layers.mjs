@@ -8,6 +8,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { blank, withoutText } from './code-text.mjs'
 
 // For each package, the packages of ours that its src may import. Every package must be listed
 // here.
@@ -126,12 +127,6 @@ const IMPURE = [
   // Matches the name alone, not a property (`plan.fetch`) or a key (`fetch: …`).
   ...GLOBALS.split(' ').map((name) => [name, new RegExp(`(?<![\\w$.#])${name}(?![\\w$]|\\s*\\??:)`, 'g')]),
 ]
-
-const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//.source
-const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/.source
-// A slash starts a regular expression if no operand precedes it; otherwise it divides. This
-// heuristic works for formatted code.
-const REGULAR_EXPRESSION = /(?<=(?:^|[=(,:[!&|?{};>]|\breturn)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//.source
 
 const root = resolve(process.argv[2] ?? '.')
 const packages = readdirSync(join(root, 'packages')).map(readPackage)
@@ -325,38 +320,4 @@ function checkCore(file) {
 function report(file, index, what, why) {
   const line = file.bare.slice(0, index).split('\n').length
   violations.push(`${relative(root, file.path)}:${line}  ${what}  ${why}`)
-}
-
-/**
- * Replaces comments, regular expressions and the contents of strings by spaces. Offsets do not
- * change.
- */
-function withoutText(code) {
-  const token = new RegExp(`(?<hidden>${COMMENT}|${REGULAR_EXPRESSION})|(?<string>${STRING})|[\`{}]`, 'g')
-  const templateText = /(?:\\[\s\S]|\$(?!\{)|[^\\$`])*(?:`|\$\{)?/y
-  const braces = [] // for each open brace, whether it belongs to a `${` in a template
-  let bare = ''
-  for (let match = token.exec(code); match; match = token.exec(code)) {
-    const [text] = match
-    bare += code.slice(bare.length, match.index)
-    if (match.groups.hidden) bare += blank(text)
-    else if (match.groups.string) bare += text[0] + blank(text.slice(1, -1)) + text[0]
-    else if (text === '{') {
-      braces.push(false)
-      bare += text
-    } else if (text === '}' && !braces.pop()) bare += text
-    else {
-      // A template starts, or continues after the `}` of an expression.
-      templateText.lastIndex = token.lastIndex
-      const [inside] = templateText.exec(code)
-      if (inside.endsWith('${')) braces.push(true)
-      bare += text + blank(inside)
-      token.lastIndex = bare.length
-    }
-  }
-  return bare + code.slice(bare.length)
-}
-
-function blank(text) {
-  return text.replace(/[^\n]/g, ' ')
 }

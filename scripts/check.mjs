@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 
 const isFast = process.argv.includes('--fast')
 const FAST = ['format', 'layers', 'types']
-const ALL = [...FAST, 'pages', 'unused', 'names', 'size']
+const ALL = [...FAST, 'pages', 'unused', 'names', 'size', 'weight']
 
 /** How long the tests of `--fast` may take. A change far below may need all tests. */
 const MAX_TEST_MS = 20_000

@@ -10,7 +10,6 @@ const GUIDES = [
   'polite-fetch',
   'verdicts',
   'waiting',
-  'pauses',
   'pace-options',
   'testing',
   'production',

@@ -49,11 +49,12 @@ function machineRow(record: BenchRecord): string[] {
 }
 
 /**
- * Returns one row for each kind of finding, with a column for generated files and one for real
- * files.
+ * Returns one row for each kind of finding with a target, with a column for generated files and one
+ * for real files.
  */
 function findingRows(sheets: readonly RecordedSheet[]): string[][] {
-  const whats = new Set(sheets.flatMap(({ findings }) => findings.map(({ what }) => what)))
+  const withTarget = sheets.flatMap(({ findings }) => findings.filter(({ target }) => target !== null))
+  const whats = new Set(withTarget.map(({ what }) => what))
   return [...whats].map((what) => {
     const real = findingIn(
       sheets.filter(({ over }) => over === 'real'),

@@ -1,6 +1,6 @@
 // One request through the page cache.
 //
-// A request looks for a stored page, and may have to ask the site. An `Exchange` is in one of these
+// A request looks for a stored page, and may have to ask the site. A `CachedFetch` is in one of these
 // states, and only this file moves it. Each row is a question; the first yes decides.
 //
 //   | state       | question                                 | next                               |
@@ -37,23 +37,23 @@ import { isDecodedByFetch, makeResponse, messageOf, NULL_BODY, UNSEEN_CODING } f
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
 import { type CacheReport, report } from './cache-report.ts'
 import { CacheMissError } from './errors.ts'
-import type { Flight, FlightEnd, Flights } from './flights.ts'
+import type { Flight, FlightEnd, PageFlights } from './flights.ts'
 import { directivesOf, type Freshness, secondsOf } from './freshness.ts'
 import { withBody } from './lazy-body.ts'
-import type { Settings } from './options.ts'
+import type { CacheSettings } from './options.ts'
 import type { PageRecord, PageStore, PageWriter, StoredPage } from './page-store.ts'
 import { type BodyEnd, recorded } from './recorded-body.ts'
 import {
   freshenedHeaders,
   hasChanged,
-  headerOf,
   invalidatedBy,
   isOfOtherPage,
+  revalidationHeaders,
+  storedHeaderOf,
   storedHeaders,
-  validatorsOf,
   withoutBody,
 } from './response-fields.ts'
-import type { Attempt, Found, Visits } from './visits.ts'
+import type { Found, StoreAttempt, Visits } from './visits.ts'
 
 /** Methods that change nothing at the site (RFC 9110 §9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
@@ -69,15 +69,15 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** What the requests of one cache share. */
 export interface Shared {
-  readonly settings: Settings
+  readonly settings: CacheSettings
   readonly visits: Visits
-  readonly flights: Flights
-  readonly attempt: Attempt
+  readonly flights: PageFlights
+  readonly attempt: StoreAttempt
   /** Warns of a mistake of the program, once for each code. */
   readonly warn: (code: string, message: string) => void
 }
 
-export class Exchange {
+export class CachedFetch {
   readonly #shared: Shared
   readonly #request: CachedRequest
   readonly #sender: CacheExchange
@@ -202,7 +202,7 @@ export class Exchange {
     const found = this.#found
     this.#requestedAt = settings.now()
     this.#turn = flights.nextTurn()
-    const validators = found === undefined || !this.#mayValidate ? {} : validatorsOf(found.record.headers)
+    const validators = found === undefined || !this.#mayValidate ? {} : revalidationHeaders(found.record.headers)
     this.#isConditional = Object.keys(validators).length > 0
     let sent: FetchResponse
     try {
@@ -271,7 +271,7 @@ export class Exchange {
     const receivedAt = now()
     const draft: Omit<PageRecord, 'storedAt'> = {
       url,
-      varied: rules.variedFields(headerOf(fields, 'vary'), requestHeaders),
+      varied: rules.variedFields(storedHeaderOf(fields, 'vary'), requestHeaders),
       status,
       statusText: (sent as Partial<Response>).statusText ?? '',
       headers: fields,
@@ -282,8 +282,8 @@ export class Exchange {
     const stream = body instanceof ReadableStream
     const codedBody = this.#sender.codedBodyOf(sent)
     const isCoded =
-      codedBody !== undefined || isDecodedByFetch({ 'content-encoding': headerOf(fields, 'content-encoding') })
-    const expectedBytes = isCoded ? undefined : numberOf(headerOf(fields, 'content-length'))
+      codedBody !== undefined || isDecodedByFetch({ 'content-encoding': storedHeaderOf(fields, 'content-encoding') })
+    const expectedBytes = isCoded ? undefined : numberOf(storedHeaderOf(fields, 'content-length'))
     const otherThanPage = this.#otherThanPage(sent)
     const why =
       (method !== 'GET' && `the method is ${method}`) ||
@@ -292,7 +292,7 @@ export class Exchange {
       (stream && isCoded && codedBody === undefined && `it may be cut off: ${UNSEEN_CODING}`) ||
       (body !== null && !stream && 'its body is not a stream of the web') ||
       (expectedBytes !== undefined && expectedBytes > maxEntryBytes && 'it is longer than maxEntryBytes') ||
-      (headerOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events')
+      (storedHeaderOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events')
     const about = newlySent(why ? 'bypass' : 'stored', why || 'the site sent it')
     if (why) {
       codedBody?.stop()
@@ -305,7 +305,7 @@ export class Exchange {
       await attempt(() => store.update(found.id, { ...found.record, isOutdated: true }))
     if (method !== 'GET') return report(sent, about)
 
-    const location = REDIRECTS.has(status) ? headerOf(fields, 'location') : undefined
+    const location = REDIRECTS.has(status) ? storedHeaderOf(fields, 'location') : undefined
     if (location !== undefined || !stream) {
       // Few read the body of a redirect, so it is left out.
       const record = { ...draft, headers: location === undefined ? fields : withoutBody(fields), storedAt: receivedAt }
@@ -453,7 +453,7 @@ export class Exchange {
   /** Makes a response of what is stored. Undefined if its body is gone. */
   async #restore(page: StoredPage, state: CacheReport['state'], because: string): Promise<Response | undefined> {
     const { settings, attempt } = this.#shared
-    const chunks = await attempt(() => bodyOf(page, this.#request.method, settings.store))
+    const chunks = await attempt(() => storedBodyOf(page, this.#request.method, settings.store))
     const response = chunks && restored(page, chunks, settings, state, because)
     return response && this.#sender.adopt(response, page.record.robotsTags)
   }
@@ -472,7 +472,7 @@ export class Exchange {
     return {
       ...known,
       // The site has chosen this page for the request of the 304 (RFC 9111 §4.1).
-      varied: settings.requestHeaders.variedFields(headerOf(headers, 'vary'), this.#request.headers),
+      varied: settings.requestHeaders.variedFields(storedHeaderOf(headers, 'vary'), this.#request.headers),
       headers,
       robotsTags: sent.headers.get('x-robots-tag') === null ? record.robotsTags : this.#sender.robotsTagsOf(sent),
       requestedAt: this.#requestedAt,
@@ -489,7 +489,7 @@ export class Exchange {
       status,
       fingerprint,
       changed: this.#isConditional && status !== 304,
-      lastModified: httpDate(headerOf(record.headers, 'last-modified') ?? '', at),
+      lastModified: httpDate(storedHeaderOf(record.headers, 'last-modified') ?? '', at),
       freshUntil: lifetimeMs > ageMs ? at + lifetimeMs - ageMs : undefined,
       unavailableAfter: await unavailableAfter(record.robotsTags, at),
     })
@@ -515,7 +515,7 @@ function newlySent(state: CacheReport['state'], because: string): CacheReport {
 }
 
 /** Returns the body of what is stored: none for a HEAD. Undefined if it is gone. */
-export async function bodyOf(
+export async function storedBodyOf(
   { id, record, bodyBytes }: StoredPage,
   method: string,
   store: PageStore,
@@ -530,7 +530,7 @@ const NO_CHUNKS: readonly Uint8Array[] = []
 export function restored(
   { record, bodyBytes }: StoredPage,
   chunks: Chunks,
-  { now, freshness }: Settings,
+  { now, freshness }: CacheSettings,
   state: CacheReport['state'],
   because: string,
 ): Response {
@@ -566,7 +566,7 @@ async function* copies(chunks: Chunks): AsyncGenerator<Uint8Array> {
 }
 
 const directivesIn = ({ record }: StoredPage): ReadonlyMap<string, string> =>
-  directivesOf(headerOf(record.headers, 'cache-control'))
+  directivesOf(storedHeaderOf(record.headers, 'cache-control'))
 
 function forbidsStale(found: StoredPage): boolean {
   const directives = directivesIn(found)

@@ -45,7 +45,7 @@ export class Flight {
 }
 
 /** The flights of a cache, by URL and by the headers that a page may depend on (`flightKey`). */
-export class Flights {
+export class PageFlights {
   readonly #byKey: Map<string, Flight> = new Map()
   /** The turns at which URLs were invalidated last. */
   readonly #invalidated: Map<string, number> = new Map()

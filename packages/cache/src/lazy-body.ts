@@ -6,7 +6,7 @@
 
 import { makeResponse } from '@politely/fetcher/internal'
 
-export interface BodySource {
+export interface LazySource {
   /** Reads the whole body. Called at most once, and not after `stream`. The bytes must not be changed. */
   whole(): Promise<Uint8Array>
   /** Streams the body, in chunks that may be changed. Called at most once, and not after `whole`. */
@@ -14,7 +14,7 @@ export interface BodySource {
 }
 
 interface LazyBody {
-  readonly source: BodySource
+  readonly source: LazySource
   /** The body as a stream, if a caller has touched it. */
   streamed: Response | undefined
   isRead: boolean
@@ -26,7 +26,7 @@ const bodies = new WeakMap<object, LazyBody>()
 const prototypes = new WeakMap<object, object>()
 
 /** Replaces the body of a response. Returns the response. */
-export function withBody<R extends Response>(response: R, source: BodySource): R {
+export function withBody<R extends Response>(response: R, source: LazySource): R {
   const base = Object.getPrototypeOf(response) as object
   let prototype = prototypes.get(base)
   if (prototype === undefined) {

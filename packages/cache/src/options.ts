@@ -12,8 +12,8 @@ import type { RevisitOptions } from './visits.ts'
 /** Options of a `PageCache`. None is required. */
 export interface PageCacheOptions {
   /**
-   * The SQLite file that keeps the responses, for later runs and for other processes of this machine.
-   * It is created if it does not exist. Default: in memory.
+   * The SQLite file that keeps the responses, for later runs and other processes. It is created if
+   * it does not exist. Default: in memory.
    */
   readonly file?: string | undefined
   /** Your own store instead. The cache closes it. */
@@ -26,14 +26,14 @@ export interface PageCacheOptions {
   /** The longest body that is stored. Bytes. Default 20 MiB. */
   readonly maxEntryBytes?: number | undefined
   /**
-   * Whether a page that names no lifetime is fresh for a tenth of the time since its Last-Modified
-   * (RFC 9111 §4.2.2). Default false: it is revalidated at each visit.
+   * Whether a page without a lifetime is fresh for a tenth of its age. Its age is the time since
+   * its Last-Modified (RFC 9111 §4.2.2). Default false: it is revalidated at each visit.
    */
   readonly heuristic?: boolean | undefined
   /**
-   * `if-error`: if the site fails, a stored response is returned, however old, unless the site forbids
-   * that (`must-revalidate`). A failure is a status from 500, a lost connection, or an open circuit.
-   * Default: only for as long as the site allows (`stale-if-error`, RFC 5861).
+   * `if-error`: returns a stored response if the site fails. It may be of any age, unless the site
+   * forbids that (`must-revalidate`). A failure is a status from 500, a lost connection, or an open
+   * circuit. Default: only for as long as the site allows (`stale-if-error`, RFC 5861).
    */
   readonly stale?: 'if-error' | undefined
   /**
@@ -66,7 +66,7 @@ export interface PageCacheOptions {
   readonly now?: (() => number) | undefined
 }
 
-export interface Settings {
+export interface CacheSettings {
   readonly store: PageStore
   readonly maxEntryBytes: number
   readonly freshness: FreshnessRules
@@ -98,7 +98,7 @@ const MIB = 1024 * 1024
 const MIN_FILE_BYTES = 16 * MIB
 
 /** Fills in defaults. @throws {OptionError} for an invalid option. */
-export function settingsOf(options: PageCacheOptions): Settings {
+export function cacheSettingsOf(options: PageCacheOptions): CacheSettings {
   assertOptions(options, '{ file: "pages.sqlite" }, or { store: new MemoryPageStore() }', KNOWN)
   const { maxEntryBytes = 20 * MIB, stale, offline = false, refresh = false, now = Date.now, revisit = {} } = options
   const { fingerprint } = options

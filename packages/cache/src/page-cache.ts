@@ -4,13 +4,13 @@ import { OptionError } from '@politely/core'
 import type { SitemapHint } from '@politely/core/revisit'
 import { assertOptions, callable, integer, messageOf, number } from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse, ResponseCache } from '@politely/gate'
-import { bodyOf, Exchange, restored, type Shared } from './exchange.ts'
-import { Flights } from './flights.ts'
+import { CachedFetch, restored, type Shared, storedBodyOf } from './exchange.ts'
+import { PageFlights } from './flights.ts'
 import type { Freshness } from './freshness.ts'
-import { type PageCacheOptions, type Settings, settingsOf } from './options.ts'
+import { type CacheSettings, cacheSettingsOf, type PageCacheOptions } from './options.ts'
 import type { StoredPage, VisitLog } from './page-store.ts'
-import { keyOf } from './response-fields.ts'
-import { type Attempt, Visits } from './visits.ts'
+import { pageKeyOf } from './response-fields.ts'
+import { type StoreAttempt, Visits } from './visits.ts'
 
 /**
  * Which responses `prune` deletes.
@@ -22,8 +22,8 @@ interface PruneOptions {
   /** Whether the visits of their URLs are deleted too. Default false. */
   readonly forget?: boolean | undefined
   /**
-   * Only URLs with a response for which this returns true, such as those of one host. The other
-   * responses of such a URL, for other values of Vary, are deleted too. Default: all.
+   * Only URLs for whose response this returns true. The other responses of such a URL, for other
+   * values of Vary, are deleted too. Default: all.
    */
   readonly where?: ((page: StoredPage) => boolean) | undefined
 }
@@ -64,9 +64,9 @@ export interface ListedPage extends StoredPage, Freshness {}
  * ```
  */
 export class PageCache implements ResponseCache {
-  readonly #settings: Settings
+  readonly #settings: CacheSettings
   readonly #visits: Visits
-  readonly #flights: Flights = new Flights()
+  readonly #flights: PageFlights = new PageFlights()
   readonly #shared: Shared
   readonly #warned: Set<string> = new Set()
 
@@ -75,8 +75,8 @@ export class PageCache implements ResponseCache {
    * @throws {StoreError} if the file cannot be opened, or belongs to another application.
    */
   constructor(options: PageCacheOptions = {}) {
-    this.#settings = settingsOf(options)
-    const attempt: Attempt = async (work) => {
+    this.#settings = cacheSettingsOf(options)
+    const attempt: StoreAttempt = async (work) => {
       try {
         return await work()
       } catch (error) {
@@ -94,7 +94,7 @@ export class PageCache implements ResponseCache {
 
   /** Called by `politely`. Not meant for other callers. */
   async respond(request: CachedRequest, exchange: CacheExchange): Promise<FetchResponse> {
-    return new Exchange(this.#shared, request, exchange).respond()
+    return new CachedFetch(this.#shared, request, exchange).respond()
   }
 
   /**
@@ -103,15 +103,15 @@ export class PageCache implements ResponseCache {
    */
   async get(url: string | URL): Promise<Response | undefined> {
     const { store } = this.#settings
-    const [page] = await store.find(keyOf(url))
+    const [page] = await store.find(pageKeyOf(url))
     if (page === undefined) return undefined
-    const chunks = await bodyOf(page, 'GET', store)
+    const chunks = await storedBodyOf(page, 'GET', store)
     return chunks && restored(page, chunks, this.#settings, 'hit', 'the caller asked the store')
   }
 
   /** Deletes the stored responses for a URL. Returns how many there were. Its visits are kept. */
   async delete(url: string | URL): Promise<number> {
-    const key = keyOf(url)
+    const key = pageKeyOf(url)
     this.#flights.invalidate(key)
     return this.#settings.store.delete(key)
   }
@@ -122,7 +122,7 @@ export class PageCache implements ResponseCache {
    */
   async *pages(url?: string | URL): AsyncGenerator<ListedPage, void, undefined> {
     const { store, now, freshness } = this.#settings
-    const pages = url === undefined ? store.pages() : await store.find(keyOf(url))
+    const pages = url === undefined ? store.pages() : await store.find(pageKeyOf(url))
     for await (const page of pages) yield { ...page, ...freshness.freshnessOf(page.record, now()) }
   }
 
@@ -160,7 +160,7 @@ export class PageCache implements ResponseCache {
 
   /** Returns what is known of the visits to a URL. Undefined if it was never visited or scheduled. */
   async visits(url: string | URL): Promise<VisitLog | undefined> {
-    return this.#settings.store.visits(keyOf(url))
+    return this.#settings.store.visits(pageKeyOf(url))
   }
 
   /**
@@ -174,7 +174,7 @@ export class PageCache implements ResponseCache {
     if (!(protocol === 'http:' || protocol === 'https:') || username || password)
       throw new OptionError('url', 'cannot be fetched; expected an http: or https: URL without a password')
     this.#visits.isUsed = true
-    return this.#visits.schedule(keyOf(url), this.#settings.now(), sitemap)
+    return this.#visits.schedule(pageKeyOf(url), this.#settings.now(), sitemap)
   }
 
   /**

@@ -4,7 +4,7 @@ import nodeCrypto, { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
 import type { BodyCheck } from '@politely/fetcher/internal'
 import type { Flight } from './flights.ts'
-import { type BodySource, openStream, withBody } from './lazy-body.ts'
+import { type LazySource, openStream, withBody } from './lazy-body.ts'
 import type { Awaitable, PageWriter } from './page-store.ts'
 
 /** How far a body is read ahead of its reader, if other requests wait for it. Bytes. */
@@ -65,7 +65,7 @@ export function recorded<R extends Response>(response: R, recording: Recording):
   const body = response.body as ReadableStream<Uint8Array>
   const readAll = response.arrayBuffer
   const recorder = new Recorder(recording)
-  const source: BodySource = {
+  const source: LazySource = {
     stream: () => recordedStream(body, recorder, flight),
     async whole() {
       try {

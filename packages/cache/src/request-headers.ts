@@ -11,7 +11,7 @@ import { OptionError } from '@politely/core'
 import { describeValue, oneOf } from '@politely/fetcher/internal'
 import type { CachedRequest } from '@politely/gate'
 import type { PageRecord } from './page-store.ts'
-import { headerOf } from './response-fields.ts'
+import { storedHeaderOf } from './response-fields.ts'
 
 /** What a header of a request says. */
 export type RequestHeaderKind = 'credential' | 'harmless'
@@ -70,7 +70,7 @@ export class RequestHeaders {
   /** Whether a stored response fits a request, and is for the same user (RFC 9111 §4.1). */
   fits({ varied, headers: stored }: PageRecord, headers: Headers): boolean {
     // A store may not have kept the fields that a 304 named.
-    const needed = [...namesIn(headerOf(stored, 'vary')), ...this.#ownNames(headers)]
+    const needed = [...namesIn(storedHeaderOf(stored, 'vary')), ...this.#ownNames(headers)]
     return (
       varied.every(([name, value]) => name !== '*' && value === this.#stored(name, headers)) &&
       needed.every((name) => varied.some(([listed]) => listed === name))

@@ -48,16 +48,16 @@ export function freshenedHeaders(stored: HeaderList, sent: FetchResponse): Heade
 }
 
 /** Returns the headers of a conditional request for a stored response (RFC 9111 §4.3.1). */
-export function validatorsOf(headers: HeaderList): Readonly<Record<string, string>> {
-  const etag = headerOf(headers, 'etag')
-  const lastModified = headerOf(headers, 'last-modified')
+export function revalidationHeaders(headers: HeaderList): Readonly<Record<string, string>> {
+  const etag = storedHeaderOf(headers, 'etag')
+  const lastModified = storedHeaderOf(headers, 'last-modified')
   return {
     ...(etag !== undefined && { 'if-none-match': etag }),
     ...(lastModified !== undefined && { 'if-modified-since': lastModified }),
   }
 }
 
-export function headerOf(headers: HeaderList, name: string): string | undefined {
+export function storedHeaderOf(headers: HeaderList, name: string): string | undefined {
   return headers.find(([found]) => found === name)?.[1]
 }
 
@@ -72,7 +72,7 @@ export function invalidatedBy(url: string, { headers }: FetchResponse): readonly
 }
 
 /** Returns a URL as pages are stored under it. */
-export function keyOf(url: string | URL): string {
+export function pageKeyOf(url: string | URL): string {
   return withoutFragment(URL.parse(String(url))?.href ?? String(url))
 }
 
@@ -87,16 +87,16 @@ function withoutFragment(url: string): string {
  */
 export function isOfOtherPage(stored: HeaderList, { headers }: FetchResponse): boolean {
   const etag = headers.get('etag')
-  const old = headerOf(stored, 'etag')
+  const old = storedHeaderOf(stored, 'etag')
   if (etag !== null) return old === undefined || tagOf(etag) !== tagOf(old)
   const modified = headers.get('last-modified')
-  return modified !== null && modified !== headerOf(stored, 'last-modified')
+  return modified !== null && modified !== storedHeaderOf(stored, 'last-modified')
 }
 
 /** Whether the response to a HEAD shows that the stored page has changed (RFC 9111 §4.3.5). */
 export function hasChanged(stored: HeaderList, { headers }: FetchResponse): boolean {
   return ['etag', 'last-modified', 'content-length'].some((name) => {
-    const [before, now] = [headerOf(stored, name), headers.get(name)]
+    const [before, now] = [storedHeaderOf(stored, name), headers.get(name)]
     if (before === undefined || now === null) return false
     return name === 'etag' ? tagOf(before) !== tagOf(now) : before !== now
   })

@@ -8,7 +8,7 @@ export interface RevisitOptions {
   readonly minIntervalMs?: number | undefined
   /** The longest time between two visits. Milliseconds. Default: 180 days. */
   readonly maxIntervalMs?: number | undefined
-  /** The time to the second visit of a page about which nothing is known. Milliseconds. Default: a week. */
+  /** The time to the second visit of an unknown page. Milliseconds. Default: a week. */
   readonly defaultIntervalMs?: number | undefined
 }
 
@@ -34,14 +34,14 @@ export interface Found {
 const MAX_VISITS = 20
 
 /** Works with the store. If that fails, it says so, and requests go on without it. */
-export type Attempt = <T>(work: () => Awaitable<T>) => Promise<T | undefined>
+export type StoreAttempt = <T>(work: () => Awaitable<T>) => Promise<T | undefined>
 
 export class Visits {
   readonly #store: PageStore
   readonly #options: RevisitOptions
-  readonly #attempt: Attempt
+  readonly #attempt: StoreAttempt
 
-  constructor(store: PageStore, options: RevisitOptions, attempt: Attempt) {
+  constructor(store: PageStore, options: RevisitOptions, attempt: StoreAttempt) {
     this.#store = store
     this.#options = options
     this.#attempt = attempt

@@ -4,12 +4,11 @@ import { OptionError } from '@politely/core'
 import { oneOf } from '@politely/fetcher/internal'
 import { type PoliteGate, type RobotsDisallowedError, resolveGate } from '@politely/gate'
 import { assertGateOptions, type GateOrOptions } from '@politely/gate/internal'
-import { Guard, type PageRequests } from './guard.ts'
-import { guardedContext } from './guarded-context.ts'
+import { Guard, type GuardOptions } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { ErrorReason } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
-import { changePages, type DriverBrowser, type DriverPage, waitForPages } from './session.ts'
+import { changePages, type DriverBrowser, type DriverPage, send, waitForPages, withSession } from './session.ts'
 import { trafficOf } from './traffic.ts'
 
 /**
@@ -32,7 +31,7 @@ export type BrowserGuardOptions = GateOrOptions & {
    *
    * @default 'check'
    */
-  readonly pageRequests?: PageRequests | undefined
+  readonly pageRequests?: 'check' | 'ignore' | undefined
 }
 
 /** A browser or one of its contexts: what one call of `withRobots` guards. */
@@ -156,8 +155,31 @@ export async function guardBrowser<R extends FailedRequest>(
   return { gate, refusalOf: (request) => guard.refusals.of(request), close, [Symbol.asyncDispose]: close }
 }
 
-function parseOptions(options: BrowserGuardOptions): { pageRequests: PageRequests; forGate: GateOrOptions } {
+function parseOptions(options: BrowserGuardOptions): Pick<GuardOptions, 'pageRequests'> & { forGate: GateOrOptions } {
   assertGateOptions(options)
   const { pageRequests = 'check', ...forGate } = options
   return { pageRequests: oneOf('pageRequests', pageRequests, ['check', 'ignore']), forGate }
+}
+
+/**
+ * Returns a function that returns whether a context may be the guarded one. While the ID of the
+ * guarded context is unknown, this is every context but those of `otherPages`: a request of the guarded
+ * context is never sent without a check.
+ */
+function guardedContext(scope: BrowserScope, pages: Pages): (contextId: string) => Promise<boolean> {
+  const others = new Set<string | undefined>()
+  const lookUpOthers = async () => {
+    const lookUp = async (page: DriverPage) => {
+      const found = await withSession(page, (session) => send(session, 'Target.getTargetInfo'))
+      others.add(found?.targetInfo.browserContextId)
+    }
+    const looked = (await scope.otherPages?.())?.map((page) => waitForPages(lookUp(page)).catch(() => undefined))
+    await Promise.all(looked ?? [])
+  }
+  const ownId = async () => scope.contextId ?? (await pages.contextId())
+  return async (contextId) => {
+    if ((await ownId()) === undefined && !others.has(contextId)) await lookUpOthers()
+    const own = await ownId()
+    return own === undefined ? !others.has(contextId) : own === contextId
+  }
 }

@@ -23,6 +23,6 @@ export function rememberRobotsTags({ networkId, responseHeaders = [] }: PausedRe
  * Returns the lines of X-Robots-Tag in the last response to a request.
  * @param networkId The `id` of the HTTPRequest in Puppeteer.
  */
-export function robotsTagsOf(networkId: string): readonly string[] | undefined {
+export function documentTagsOf(networkId: string): readonly string[] | undefined {
   return linesOfDocuments.get(networkId)
 }

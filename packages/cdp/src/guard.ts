@@ -18,19 +18,13 @@ import { Refusals } from './refusals.ts'
 import { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
 import type { GuardedContexts, RequestListener } from './traffic.ts'
 
-/**
- * How to treat the requests that a page makes for its content. `check`: each is sent only if
- * robots.txt allows it, and pages cannot start downloads. `ignore`: they are sent without a check.
- */
-export type PageRequests = 'check' | 'ignore'
-
 /** Admits requests: a PoliteGate, or an object that calls one. */
-export interface Admission {
+export interface RequestAdmission {
   enter(url: string, options: PageRequestOptions, targetId: string): Promise<Permit>
   check(url: string, options: PageRequestOptions, frameId: string): Promise<ClientVerdict>
 }
 
-/** Options of `Admission`. */
+/** Options of `RequestAdmission`. */
 export interface PageRequestOptions {
   readonly signal: AbortSignal
   /**
@@ -48,7 +42,11 @@ export interface GuardOptions {
    */
   readonly gate?: PoliteGate | undefined
   readonly contexts: GuardedContexts
-  readonly pageRequests: PageRequests
+  /**
+   * How to treat the requests that a page makes for its content. `check`: each is sent only if
+   * robots.txt allows it, and pages cannot start downloads. `ignore`: they are sent without a check.
+   */
+  readonly pageRequests: 'check' | 'ignore'
   /**
    * How a navigation fails that robots.txt refuses. `Aborted`: the page stays as it is.
    * `BlockedByClient`: the browser shows an error page, as for every blocked request.
@@ -96,8 +94,8 @@ export class Guard implements RequestListener {
   readonly documentScript: string
   readonly refusals: Refusals = new Refusals()
   readonly #redirectChains = new RedirectChains()
-  readonly #admission: Admission
-  readonly #pageRequests: PageRequests
+  readonly #admission: RequestAdmission
+  readonly #pageRequests: GuardOptions['pageRequests']
   readonly #refusedPage: ErrorReason
   readonly #gate: PoliteGate | undefined
   /**
@@ -129,7 +127,7 @@ export class Guard implements RequestListener {
   readonly #closing = new AbortController()
   readonly #pendingDecisions = new Set<Promise<unknown>>()
 
-  constructor(admission: Admission, { contexts, pageRequests, refusedPage, gate }: GuardOptions) {
+  constructor(admission: RequestAdmission, { contexts, pageRequests, refusedPage, gate }: GuardOptions) {
     this.#gate = gate
     this.#admission = admission
     this.contexts = contexts

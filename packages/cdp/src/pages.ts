@@ -7,7 +7,10 @@ import { unregisterServiceWorkers } from './service-workers.ts'
 import { changePages, type DriverBrowser, type DriverPage, isResponding, send, withSession } from './session.ts'
 import { trafficOf, trafficReady } from './traffic.ts'
 
-/** A page's request, in the form that Playwright and Puppeteer give it. */
+/**
+ * A page's request, in the form that Playwright and Puppeteer give it.
+ * @inline
+ */
 export interface DriverRequest {
   isNavigationRequest(): boolean
   url(): string
@@ -43,6 +46,7 @@ type Navigate = (...args: unknown[]) => Promise<unknown>
 /**
  * Runs a call of `goto` or a similar method. The wrapper lets its owner tell which requests of a
  * page belong to the call: the requests that the page makes while the call runs.
+ * @inline
  */
 export type WrapNavigation = (targetId: string, call: () => Promise<unknown>) => Promise<unknown>
 

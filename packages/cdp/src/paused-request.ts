@@ -1,13 +1,19 @@
 // A paused request, or the paused response to a document request: the fields of
 // `Fetch.requestPaused` that the guard reads, and how a request may fail.
 
-/** A header of a response, as the DevTools protocol represents it. */
+/**
+ * A header of a response, as the DevTools protocol represents it.
+ * @inline
+ */
 export interface HeaderEntry {
   readonly name: string
   readonly value: string
 }
 
-/** The parameters of the event `Fetch.requestPaused` that the guard reads. */
+/**
+ * The parameters of the event `Fetch.requestPaused` that the guard reads.
+ * @inline
+ */
 export interface PausedRequest {
   /** Identifies one hop: the same for a request and its response, another one after a redirect. */
   readonly requestId: string
@@ -53,11 +59,13 @@ export function responseHeader({ responseHeaders = [] }: PausedRequest, name: st
 /**
  * `page`: a navigation of a page's main frame. `service-worker`: the script of a service worker, or
  * a request that a service worker makes. `other`: every other page request.
+ * @inline
  */
 export type RequestKind = 'page' | 'service-worker' | 'other'
 
 /**
  * The protocol's name for a failure: the page sees `net::ERR_ABORTED` or
  * `net::ERR_BLOCKED_BY_CLIENT`.
+ * @inline
  */
 export type ErrorReason = 'Aborted' | 'BlockedByClient'

@@ -8,7 +8,10 @@ const MAX_REFUSALS = 1_000
 /** A page chooses the length of its URLs, and Chromium permits 2 MB. Our choice. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** A failed request, in the form that Playwright and Puppeteer give it. */
+/**
+ * A failed request, in the form that Playwright and Puppeteer give it.
+ * @inline
+ */
 export interface FailedRequest {
   failure(): unknown
   url(): string

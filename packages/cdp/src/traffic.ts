@@ -32,10 +32,16 @@ import {
   type TargetSession,
 } from './session.ts'
 
-/** The guarded contexts: all of them, or the contexts for which the function returns true. */
+/**
+ * The guarded contexts: all of them, or the contexts for which the function returns true.
+ * @inline
+ */
 export type GuardedContexts = 'all' | ((contextId: string) => boolean | Promise<boolean>)
 
-/** Decides about the requests of a browser, or of one of its contexts. */
+/**
+ * Decides about the requests of a browser, or of one of its contexts.
+ * @inline
+ */
 export interface RequestListener {
   readonly contexts: GuardedContexts
   /** A script for each new document of a popup. Default: none. */

@@ -9,9 +9,9 @@ import {
   type BrowserGuardOptions,
   type BrowserScope,
   type DriverBrowser,
-  type FailedRequest,
   guardBrowser,
 } from '../src/index.ts'
+import type { FailedRequest } from '../src/internal.ts'
 import { Chromium, noChromium, type Page } from './driver.ts'
 
 const HOME = 'http://localhost:PORT'

@@ -2,12 +2,12 @@
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Permit } from '@politely/gate'
 import { describe, expect, it, vi } from 'vitest'
-import { type Admission, Guard, type PageRequestOptions, type PausedRequest } from '../src/index.ts'
+import { Guard, type PageRequestOptions, type PausedRequest, type RequestAdmission } from '../src/internal.ts'
 
 const allowed = (url: string) => ({ allowed: true, url, origin: new URL(url).origin }) as ClientVerdict
 
 describe('the checks of a guard for a canceled navigation', () => {
-  const open = (enter: Admission['enter']) =>
+  const open = (enter: RequestAdmission['enter']) =>
     new Guard(
       { enter, check: async (url) => allowed(url) },
       { contexts: 'all', pageRequests: 'check', refusedPage: 'Aborted' },

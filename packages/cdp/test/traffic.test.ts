@@ -3,7 +3,8 @@
 // The traffic of a browser, with a listener that the test controls.
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RequestListener, trafficOf } from '../src/index.ts'
+import { trafficOf } from '../src/index.ts'
+import type { RequestListener } from '../src/internal.ts'
 import { Chromium, noChromium } from './driver.ts'
 
 const HOME = 'http://localhost:PORT'

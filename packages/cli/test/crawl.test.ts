@@ -250,6 +250,9 @@ test.for([
   ['<meta name=ROBOTS content="noindex, NoFollow"><a href=b>', [], ['http://h/a/b']],
   ['<meta name=examplebot content=none><a href=b><a rel=nofollow href=b>', [], ['http://h/a/b']],
   ['<meta name=otherbot content=nofollow><a href=b>', ['http://h/a/b'], []],
+  // Tags count as in `politely usage`: in the head of the page.
+  ['<p>A comment: <meta name=robots content=nofollow></p><a href=b>', ['http://h/a/b'], []],
+  ['<noscript><meta name=robots content=nofollow></noscript><a href=b>', [], ['http://h/a/b']],
   ['<!-- <a href=b> --><script>"<a href=c>"</script><a href="ftp://h/">', [], []],
   ['<a href="http://[">', [], []],
   ['<a href="//user:password@h/">', ['http://h/'], []],

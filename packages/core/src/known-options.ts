@@ -15,7 +15,7 @@ export function assertKnownOptions(options: unknown, known: Readonly<Record<stri
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new OptionError('options', `${describeValue(options)} is not an object; expected one such as ${example}`)
   }
-  assertKnown(options, known)
+  assertKnownNames(options, known)
 }
 
 /**
@@ -26,7 +26,7 @@ export function assertKnownOptions(options: unknown, known: Readonly<Record<stri
  * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the
  * message has the right one.
  */
-export function assertKnown(
+export function assertKnownNames(
   options: object,
   known: Readonly<Record<string, true>>,
   hintOn?: (name: string) => string | undefined,

@@ -17,9 +17,9 @@ export interface ParseOptions {
    */
   readonly dialect?: DialectName | Dialect | undefined
   /**
-   * The origin that the file was fetched for, as a URL: a string, or an object with `href`. URLs of
-   * another origin then get the verdict `other-origin` (RFC 9309 §2.3). Without this option,
-   * `check` ignores the origin of a URL.
+   * The file's origin, as a URL: a string, or an object with `href`. URLs of another origin then
+   * get the verdict `other-origin` (RFC 9309 §2.3). Without this option, `check` ignores the origin
+   * of a URL.
    */
   readonly origin?: string | HasHref | undefined
 }

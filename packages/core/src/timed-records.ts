@@ -10,6 +10,7 @@ export interface DayRange {
 }
 
 export const DAY_MINUTES: number = 24 * 60
+export const DAY_MS: number = DAY_MINUTES * 60_000
 
 /** A limit on requests in a period. JSON-safe. */
 export interface RequestRate {

@@ -1,7 +1,7 @@
 // One attempt: conditional requests, failures, the limit of redirects, retries. The other responses
 // are in response-cases.ts.
 import { describe, expect, test } from 'vitest'
-import { advance, isWorthRetrying, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
+import { type AttemptRequest, advance, isWorthRetrying, startAttempt } from '../src/access/attempt.ts'
 import type { Copy } from '../src/access/copy.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import type { Failure, Reply } from '../src/access/reply.ts'
@@ -23,7 +23,7 @@ const copyOf = (given: Partial<Copy>): Copy => ({
   ...given,
 })
 /** Returns the next request after a redirect. @throws {Error} if the reply ends the attempt. */
-function following(at: RobotsRequest, reply: Reply, policy: Partial<AccessPolicy> = {}): RobotsRequest {
+function following(at: AttemptRequest, reply: Reply, policy: Partial<AccessPolicy> = {}): AttemptRequest {
   const next = advance(at, reply, { ...defaultAccessPolicy, ...policy })
   if (next.kind !== 'request') throw new Error(`the attempt ended with ${next.kind}`)
   return next

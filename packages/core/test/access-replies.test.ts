@@ -9,7 +9,7 @@ import {
   replyCases,
 } from '@politely/testkit/cases/response-cases'
 import { expect, test } from 'vitest'
-import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
+import { type AttemptRequest, advance, startAttempt } from '../src/access/attempt.ts'
 import type { Entry } from '../src/access/entry.ts'
 import type { Outcome } from '../src/access/outcome.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
@@ -36,7 +36,7 @@ test.each(rows.map((row) => [row.name, row] as const))('%s', (_, row) => {
   const policy: AccessPolicy = { ...defaultAccessPolicy, notFoundPages, foreignBodies }
   const last = copyUrl === undefined ? undefined : entryWithCopy(withPort(copyUrl))
   const requested: string[] = []
-  let state: RobotsRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'), last?.copy)
+  let state: AttemptRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'), last?.copy)
   while (state.kind === 'request') {
     const url = state.url.replace(PORT, ':PORT')
     requested.push(url)

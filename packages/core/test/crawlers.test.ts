@@ -182,7 +182,7 @@ const PURPOSES: readonly (readonly [KnownCrawler['purpose'], string])[] = [
 function row({ name, token, operator, fallbacks, readsStar, isControl, obeys, retired, source, readOn }: KnownCrawler) {
   const notes = [
     ...(name === token ? [] : [`compared as \`${token}\``]),
-    ...(fallbacks.length === 0 ? [] : [`without a group of its own, it reads the group for ${fallbacks.join(', ')}`]),
+    ...(fallbacks.length === 0 ? [] : [`without its own group, it reads the group for ${fallbacks.join(', ')}`]),
     ...(readsStar ? [] : ['does not read the groups for `*`']),
     ...(isControl ? ['sends no requests'] : []),
     ...(retired === undefined ? [] : [retirement(retired)]),
@@ -214,19 +214,19 @@ ${rows.join('\n')}`
     `# Known crawlers
 
 The ${knownCrawlers.length} crawlers of \`knownCrawlers\` in \`@politely/core/crawlers\`, as of ${knownCrawlersDate}. \`politely audit\` compares a
-robots.txt with them, and the other commands use them for a crawler that is given by its name.
+robots.txt with them. The other commands use them too, if you give a crawler by its name.
 
-- "Obeys" is what the operator documents. \`no\`: the operator says that the crawler ignores robots.txt, or may do so. \`unclear\`: the
-  operator does not say, or its page was not read.
-- The date says when a copy of the operator's page was read, or another page that quotes it. The copy may be older than the date.
+- "Obeys" is what the operator documents. \`no\`: it says that the crawler ignores robots.txt, or may do so. \`unclear\`: it doesn't say, or we
+  couldn't read its page.
+- The date says when we read a copy of the operator's page, or another page that quotes it. The copy may be older.
 
 ## How it is kept current
 
-- Before a release, a maintainer compares the catalogue with the pages of the operators, and with public lists of crawlers such as
-  [ai.robots.txt](https://github.com/ai-robots-txt/ai.robots.txt), which name new ones. \`npm run next-version\` refuses a release if that
+- Before a release, a maintainer compares the catalogue with the operators' pages, and with public lists such as
+  [ai.robots.txt](https://github.com/ai-robots-txt/ai.robots.txt), which name new crawlers. \`npm run next-version\` refuses a release if that
   was more than 92 days ago.
-- A version that you installed keeps its catalogue. \`politely audit\` prints the date, and says so when it is half a year old.
-- A crawler is missing, or an operator changed its page? It takes [one row with its source](../../CONTRIBUTING.md#adding-tests).
+- An installed version keeps its catalogue. \`politely audit\` prints its date, and warns when it's half a year old.
+- Is a crawler missing, or did an operator change its page? It takes [one row with its source](../../CONTRIBUTING.md#adding-tests).
 
 ${sections.join('\n\n')}
 `,

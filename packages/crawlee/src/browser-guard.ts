@@ -1,7 +1,8 @@
 // Guards one browser of a crawler: each request of its pages and workers is sent when the gate
 // admits it.
 import { AsyncResource } from 'node:async_hooks'
-import { type Admission, Guard, Pages, trafficOf, type WrapNavigation } from '@politely/cdp'
+import { trafficOf } from '@politely/cdp'
+import { Guard, Pages, type RequestAdmission, type WrapNavigation } from '@politely/cdp/internal'
 import type { BrowserController } from './crawlee-internals.ts'
 import { adaptBrowser, adaptPage, type CrawlerBrowser, type CrawlerPage } from './driver.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
@@ -11,10 +12,10 @@ import { enterGate, type GateAccess } from './polite-http-client.ts'
  * Returns a function that returns the guard of a browser. Its first call starts the guard, which
  * ends with the browser.
  */
-export function browserGuards(access: GateAccess): (controller: BrowserController) => Promise<BrowserGuard> {
-  const guards = new WeakMap<BrowserController, Promise<BrowserGuard>>()
+export function browserGuards(access: GateAccess): (controller: BrowserController) => Promise<CrawlerBrowserGuard> {
+  const guards = new WeakMap<BrowserController, Promise<CrawlerBrowserGuard>>()
   const start = async ({ browser }: BrowserController) => {
-    const guard = new BrowserGuard(adaptBrowser(browser), access)
+    const guard = new CrawlerBrowserGuard(adaptBrowser(browser), access)
     await guard.start()
     return guard
   }
@@ -28,7 +29,7 @@ export function browserGuards(access: GateAccess): (controller: BrowserControlle
   }
 }
 
-export class BrowserGuard implements Admission {
+export class CrawlerBrowserGuard implements RequestAdmission {
   readonly #browser: CrawlerBrowser
   readonly #access: GateAccess
   readonly #guard: Guard
@@ -72,7 +73,7 @@ export class BrowserGuard implements Admission {
   }
 
   /** Waits at the gate. A page without a visit, such as a popup, has no timeouts to extend. */
-  enter: Admission['enter'] = (url, options, targetId) => {
+  enter: RequestAdmission['enter'] = (url, options, targetId) => {
     const enterInVisit = () => enterGate(this.#access, url, options.signal, options.redirectedFrom)
     return this.#visits.get(targetId)?.runInAsyncScope(enterInVisit) ?? this.#access.gate.enter(url, options)
   }
@@ -81,7 +82,7 @@ export class BrowserGuard implements Admission {
    * Checks a page request. It does not wait for a turn: on a site with a crawl-delay, loading a
    * page would take minutes. Our choice.
    */
-  check: Admission['check'] = (url, options, frameId) => {
+  check: RequestAdmission['check'] = (url, options, frameId) => {
     const ownVisit = this.#visits.get(frameId)
     // The page of a subframe or a worker is not known here, so the timeouts of all visits are
     // extended, each up to the limit for page requests.

@@ -20,6 +20,7 @@ import type { CrawlerPage, LaunchedBrowser } from './driver.ts'
  * receive, so other crawlers are not assignable to it. This type contains no types of Crawlee. So
  * TypeScript accepts a crawler of a second copy of Crawlee, and `withRobots` throws an error that
  * says what to do.
+ * @inline
  */
 export interface AnyCrawler {
   readonly stats: object
@@ -158,7 +159,7 @@ const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies
  * version, or of another copy of Crawlee; and for an HTTP client that always follows redirects.
  * Crawlee's `ImpitHttpClient` does, unless it is constructed with `followRedirects: false`.
  */
-export function gatePort(crawler: AnyCrawler): CrawleeInternals {
+export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
   const internals: CrawleeInternals = Object(crawler)
   // The getter of every crawler of Crawlee 4, and of no crawler of Crawlee 3.
   if ('contextPipeline' in internals) {
@@ -189,7 +190,7 @@ export function gatePort(crawler: AnyCrawler): CrawleeInternals {
 }
 
 /** Returns the valid links that `enqueueLinks` gets. */
-export function urlsOf({ urls, baseUrl }: LinkOptions): readonly URL[] {
+export function linkUrlsOf({ urls, baseUrl }: LinkOptions): readonly URL[] {
   return urls.flatMap((link) => URL.parse(typeof link === 'string' ? link : link.url, baseUrl) ?? [])
 }
 

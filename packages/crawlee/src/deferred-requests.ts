@@ -58,9 +58,9 @@ import {
   hasRoom,
   isApproaching,
   isDeferred,
-  keyOf,
   type OriginQueue,
   OriginQueues,
+  requestKeyOf,
   type TrackedRequest,
 } from './origin-queues.ts'
 import type { PoolTask } from './pool-task.ts'
@@ -164,7 +164,7 @@ export class DeferredRequests {
     const origin = originOf(request.url)
     if (origin === undefined || request.skipNavigation) return true
     const isFresh = this.#isFresh !== undefined && (await this.#isFresh(request))
-    const known = this.#queues.requests.get(keyOf(request))
+    const known = this.#queues.requests.get(requestKeyOf(request))
     if (known !== undefined) {
       known.isDeliveredAgain = true
       return false

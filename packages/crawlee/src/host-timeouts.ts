@@ -89,6 +89,6 @@ export async function outsideTimeouts<T>(kind: WaitKind, work: () => Promise<T>)
  * Runs `work` under a timeout that `outsideTimeouts` can extend. With `timeoutMs` 0, without a
  * timeout.
  */
-export function withTimeout<T>(timeoutMs: number, message: string, work: () => Promise<T>): Promise<T> {
+export function withHostTimeout<T>(timeoutMs: number, message: string, work: () => Promise<T>): Promise<T> {
   return timeoutMs > 0 ? addTimeoutToPromise(work, timeoutMs, message) : work()
 }

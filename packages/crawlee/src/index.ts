@@ -3,18 +3,15 @@
 export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
 export {
-  BudgetError,
   CircuitOpenError,
   GateClosedError,
   InvalidRequestError,
-  QueueFullError,
   RobotsDisallowedError,
   WaitTooLongError,
 } from '@politely/gate'
 export type * from '@politely/gate/shown-types'
-export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'
 export { RedirectError } from './redirected.ts'
 export { refusalOf, robotsTagOf, verdictOf } from './skipped.ts'
-export { type CrawledPage, usageOf } from './usage/context-usage.ts'
+export { usageOf } from './usage/context-usage.ts'
 export { type WithRobotsOptions, withRobots } from './with-robots.ts'

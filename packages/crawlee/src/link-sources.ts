@@ -19,7 +19,7 @@ type Page = Pick<Request, 'url' | 'loadedUrl' | 'userData'>
 type Added = string | { readonly url?: string | undefined; userData?: Record<string, unknown> | undefined }
 
 /** Returns the public origin that led to a request. Empty if the request is the caller's own. */
-export function sourcesOf(request: Pick<Page, 'userData'> | undefined): readonly string[] {
+export function linkSourcesOf(request: Pick<Page, 'userData'> | undefined): readonly string[] {
   const { redirectedFrom } = (request?.userData?.politely ?? {}) as { readonly redirectedFrom?: unknown }
   if (!Array.isArray(redirectedFrom)) return []
   return redirectedFrom.filter((url) => typeof url === 'string' && URL.canParse(url)) // the queue may be shared
@@ -38,7 +38,7 @@ export function linkSources(
   const target = URL.parse(url)
   if (page === undefined || target === null || !isPrivateHost(target.hostname)) return []
   const { linkSources: sources } = clientPort(robots)
-  return sources(page.loadedUrl ?? page.url, sources(page.url, sourcesOf(page)))
+  return sources(page.loadedUrl ?? page.url, sources(page.url, linkSourcesOf(page)))
 }
 
 const markingQueues = new WeakSet<object>()

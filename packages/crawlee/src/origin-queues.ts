@@ -108,7 +108,7 @@ export class OriginQueues {
   /** Adds an arriving request to the queue of an origin. */
   add(origin: string, request: Request, source: RequestSource): TrackedRequest {
     const fresh = { state: 'arriving', locked: Promise.resolve(), isDeliveredAgain: false } as const
-    const tracked = { key: keyOf(request), queue: this.#queueOf(origin), source, request, ...fresh }
+    const tracked = { key: requestKeyOf(request), queue: this.#queueOf(origin), source, request, ...fresh }
     this.requests.set(tracked.key, tracked)
     tracked.queue.requests.add(tracked)
     return tracked
@@ -191,6 +191,6 @@ export function hasRoom(tracked: TrackedRequest): boolean {
   return tracked.isDomainFull ? atGate + others === 0 : others < MAX_ON_THE_WAY
 }
 
-export function keyOf({ id, uniqueKey }: Request): string {
+export function requestKeyOf({ id, uniqueKey }: Request): string {
   return id ?? uniqueKey
 }

@@ -15,9 +15,9 @@ import { assertOwnHost, type Permit, type PoliteGate } from '@politely/gate'
 import { assertNoPseudoHeader, CallerTimeout, Exchange, gatePort } from '@politely/gate/internal'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
-import { sourcesOf } from './link-sources.ts'
+import { linkSourcesOf } from './link-sources.ts'
 import { currentTask, navigating, type PoolTask } from './pool-task.ts'
-import { locationOf, RedirectError, redirected } from './redirected.ts'
+import { RedirectError, redirectedRequest, redirectLocationOf } from './redirected.ts'
 import { rememberRawHeaders } from './usage/loaded-page.ts'
 
 /** The default of got, Crawlee's own client. */
@@ -111,7 +111,7 @@ export class PoliteHttpClient implements BaseHttpClient {
     for (;;) {
       const url = new URL(hop.url)
       const response = await send(hop, url)
-      const location = locationOf(response)
+      const location = redirectLocationOf(response)
       const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect
       if (location === undefined || !follows) {
         return redirectUrls.length === 0 ? response : withHistory(response, redirectUrls)
@@ -123,7 +123,7 @@ export class PoliteHttpClient implements BaseHttpClient {
           `${withoutCredentials(String(request.url))} was redirected more than ${maxRedirects} times, the last time by ${withoutCredentials(url.href)}`,
         )
       }
-      hop = redirected(hop, url, response.statusCode, location)
+      hop = redirectedRequest(hop, url, response.statusCode, location)
       // The handler may set cookies for the next hop.
       onRedirect?.(response, hop as Parameters<RedirectHandler>[1])
       redirectUrls.push(new URL(hop.url))
@@ -191,7 +191,7 @@ export async function enterGate(
   const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) deferred.reachedGate(task)
   try {
-    const redirectedFrom = [...sourcesOf(task?.request), ...pageSources]
+    const redirectedFrom = [...linkSourcesOf(task?.request), ...pageSources]
     const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal, redirectedFrom }))
     return await (task === undefined ? wait() : task.runAtGate(wait))
   } finally {

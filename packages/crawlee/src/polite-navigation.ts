@@ -3,7 +3,7 @@
 import { browserGuards } from './browser-guard.ts'
 import type { BrowserController, BrowserPoolHooks, CrawleeInternals } from './crawlee-internals.ts'
 import type { CrawlerPage } from './driver.ts'
-import { withTimeout } from './host-timeouts.ts'
+import { withHostTimeout } from './host-timeouts.ts'
 import { enterGate, type GateAccess } from './polite-http-client.ts'
 import { navigating } from './pool-task.ts'
 
@@ -38,7 +38,7 @@ function guardEachRequest(browserPool: BrowserPoolHooks, goto: Navigate, access:
     await addPage(context.page, context.browserController) // a hook may have replaced the page
     const timeoutMs = gotoOptions.timeout ?? 0
     // The browser's own timeout would include the wait at the gate.
-    return withTimeout(timeoutMs, `Navigation timed out after ${timeoutMs} ms.`, () =>
+    return withHostTimeout(timeoutMs, `Navigation timed out after ${timeoutMs} ms.`, () =>
       goto(context, { ...gotoOptions, timeout: 0 }),
     )
   }

@@ -9,7 +9,7 @@ import { redirectionOf } from '@politely/gate/internal'
 type SimpleHeaders = NonNullable<HttpRequest['headers']>
 
 /** Returns the `Location` of a redirect. Undefined for every other response. */
-export function locationOf({
+export function redirectLocationOf({
   statusCode,
   headers,
 }: Pick<StreamingHttpResponse, 'statusCode' | 'headers'>): string | undefined {
@@ -35,7 +35,7 @@ export class RedirectError extends PolitelyError {
  * @throws {RedirectError} for a `Location` that is not an http or https URL, and for a body that
  * cannot be sent again.
  */
-export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
+export function redirectedRequest<R extends HttpRequest<keyof ResponseTypes>>(
   request: R,
   url: URL,
   statusCode: number,

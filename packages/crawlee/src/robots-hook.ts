@@ -4,8 +4,8 @@ import type { Request } from '@crawlee/basic'
 import { describeVerdict, originOf } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { CircuitOpenError, type PoliteGate } from '@politely/gate'
-import { type CrawleeInternals, type LinkFilter, type LinkOptions, urlsOf } from './crawlee-internals.ts'
-import { linkSources, sourcesOf } from './link-sources.ts'
+import { type CrawleeInternals, type LinkFilter, type LinkOptions, linkUrlsOf } from './crawlee-internals.ts'
+import { linkSources, linkSourcesOf } from './link-sources.ts'
 import { currentTask, isAddingRequests } from './pool-task.ts'
 import { reasons, refusalOf, verdictOf } from './skipped.ts'
 
@@ -16,7 +16,7 @@ export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): void 
   // links, replace the file.
   internals.respectRobotsTxtFile = false
   internals.isAllowedBasedOnRobotsTxtFile = async (url) => {
-    const redirectedFrom = isAddingRequests() ? linkSources(robots, url) : sourcesOf(currentTask()?.request)
+    const redirectedFrom = isAddingRequests() ? linkSources(robots, url) : linkSourcesOf(currentTask()?.request)
     if (isAddingRequests() && redirectedFrom.length === 0 && !(await isKnown(url, robots))) return true
     return isAdmitted(url, gate, redirectedFrom)
   }
@@ -33,7 +33,7 @@ export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): void 
     else if (skipped.reason === 'robotsTxt') {
       const request = currentTask()?.request
       const isOwn = request?.url === skipped.url
-      const redirectedFrom = isOwn ? sourcesOf(request) : linkSources(robots, skipped.url)
+      const redirectedFrom = isOwn ? linkSourcesOf(request) : linkSources(robots, skipped.url)
       const verdict = verdictOf(skipped) ?? (await robots.check(skipped.url, { redirectedFrom }))
       reasons.set(skipped, { verdict })
       logSkipped(skipped.url, verdict)
@@ -114,7 +114,7 @@ async function linkFilter(options: LinkOptions, page: Request, gate: PoliteGate)
   const own = options.robotsTxtFile as LinkFilter | undefined
   const origins = new Set([page.url, page.loadedUrl].map((url) => url && originOf(url)))
   const refused = new Set<string>()
-  for (const url of urlsOf(options)) {
+  for (const url of linkUrlsOf(options)) {
     const redirectedFrom = linkSources(gate.robots, url.href, page)
     if (redirectedFrom.length === 0 && !origins.has(originOf(url.href))) continue
     if (!(await isAdmitted(url.href, gate, redirectedFrom))) refused.add(url.href)

@@ -4,7 +4,7 @@ import { OptionError } from '@politely/core'
 import { describeSource, type RobotsDirective, type RobotsDirectives, robotsDirectives } from '@politely/core/usage'
 import { withoutCredentials } from '@politely/fetcher'
 import type { PoliteGate } from '@politely/gate'
-import { type CrawleeInternals, urlsOf } from './crawlee-internals.ts'
+import { type CrawleeInternals, linkUrlsOf } from './crawlee-internals.ts'
 import { reasons } from './skipped.ts'
 import { loadedPage, type PageContext } from './usage/loaded-page.ts'
 
@@ -53,7 +53,7 @@ export function obeyRobotsTags(internals: CrawleeInternals, { robots }: PoliteGa
     if (tag === undefined) return enqueueLinksWithCrawlDepth.call(internals, options, request, queue)
     const url = withoutCredentials(request.loadedUrl ?? request.url)
     internals.log.debug(`Skipping the links of ${url}: ${describeSource(tag.source)} says ${tag.name}`)
-    for (const { href } of urlsOf(options)) {
+    for (const { href } of linkUrlsOf(options)) {
       const skipped = { url: href, reason: 'filters' } as const
       reasons.set(skipped, { tag })
       await internals.handleSkippedRequest(skipped)

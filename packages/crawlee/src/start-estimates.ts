@@ -11,7 +11,7 @@
 // `of` returns an endless wait, so the request is deferred. Then `of` returns the estimate that is
 // still pending. It settles when robots.txt has been fetched.
 import type { GatePort } from '@politely/gate/internal'
-import { sourcesOf } from './link-sources.ts'
+import { linkSourcesOf } from './link-sources.ts'
 import { attach, type TrackedRequest } from './origin-queues.ts'
 
 /**
@@ -53,7 +53,7 @@ export class StartEstimates {
     const { domain } = queue
     if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
     try {
-      const forecast = await this.#port.forecast(request.url, sourcesOf(request), (lane) => attach(queue, lane))
+      const forecast = await this.#port.forecast(request.url, linkSourcesOf(request), (lane) => attach(queue, lane))
       if (!forecast.allowed) {
         if (forecast.circuit === undefined) return 0
         // The gate would reject the request until the site may get the next one.

@@ -15,8 +15,8 @@ import { CachedPages } from './cache/cached-pages.ts'
 import {
   type AnyCrawler,
   type CrawleeInternals,
-  gatePort,
   hookRequests,
+  internalsOf,
   type RequestSource,
 } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
@@ -48,10 +48,10 @@ export type WithRobotsOptions = GateOrOptions & {
    */
   readonly deferBeyondMs?: number | undefined
   /**
-   * How long the crawl goes on if only requests of sites that rest are left. Milliseconds. A site
-   * rests after its last requests failed (option `circuit`). Then these requests are skipped:
-   * `onSkippedRequest` gets each of them, and `refusalOf` says why. With `Infinity` the crawl waits
-   * until the sites are back. With `keepAlive` no request is skipped.
+   * How long the crawl goes on if only resting sites are left. Milliseconds. A site rests after its
+   * last requests failed (option `circuit`). Then these requests are skipped: `onSkippedRequest`
+   * gets each of them, and `refusalOf` says why. With `Infinity` the crawl waits until the sites
+   * are back. With `keepAlive` no request is skipped.
    *
    * @default 120000
    */
@@ -129,7 +129,7 @@ const OWN_OPTIONS = {
  * option.
  */
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
-  const internals = gatePort(crawler)
+  const internals = internalsOf(crawler)
   if (gates.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertGateOptions(options)
   const { deferBeyondMs = 20, giveUpAfterMs = 120_000, ...forPages } = options

@@ -13,8 +13,9 @@ import type {
   TabUnderTest,
 } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser } from '@politely/testkit/parts'
+import type { AnyCrawler } from '../src/crawlee-internals.ts'
 import type { LaunchedBrowser } from '../src/driver.ts'
-import { type AnyCrawler, verdictOf, withRobots } from '../src/index.ts'
+import { verdictOf, withRobots } from '../src/index.ts'
 import { inMemory, withoutFingerprints } from './in-memory.ts'
 
 /** What Crawlee's handlers get. */

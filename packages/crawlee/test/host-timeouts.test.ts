@@ -4,9 +4,9 @@
 
 import { AsyncResource } from 'node:async_hooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { BrowserGuard } from '../src/browser-guard.ts'
+import { CrawlerBrowserGuard } from '../src/browser-guard.ts'
 import type { CrawlerBrowser, CrawlerPage } from '../src/driver.ts'
-import { withTimeout } from '../src/host-timeouts.ts'
+import { withHostTimeout } from '../src/host-timeouts.ts'
 import { enterGate, type GateAccess } from '../src/polite-http-client.ts'
 
 beforeEach(() => {
@@ -38,7 +38,7 @@ const slowGate = (waitMs: number) =>
 async function timesOutAfter(work: () => Promise<unknown>): Promise<number | undefined> {
   const start = performance.now()
   let after: number | undefined
-  withTimeout(TIMEOUT_MS, 'timed out', work).catch(() => {
+  withHostTimeout(TIMEOUT_MS, 'timed out', work).catch(() => {
     after = performance.now() - start
   })
   await vi.advanceTimersByTimeAsync(600_000)
@@ -46,7 +46,7 @@ async function timesOutAfter(work: () => Promise<unknown>): Promise<number | und
 }
 
 /** Adds a page whose `goto` never ends. */
-async function addPage(guard: BrowserGuard, targetId: string): Promise<{ goto(url: string): Promise<never> }> {
+async function addPage(guard: CrawlerBrowserGuard, targetId: string): Promise<{ goto(url: string): Promise<never> }> {
   const session = { send: async () => ({ targetInfo: { targetId } }), detach: async () => undefined }
   const listen = () => undefined
   const page = { goto: never, on: listen, off: listen, once: listen, isClosed: () => false }
@@ -60,7 +60,7 @@ async function addPage(guard: BrowserGuard, targetId: string): Promise<{ goto(ur
  * second. Returns when the visit timed out.
  */
 async function visitTimesOutAfter(frameId: string, checkMs: number, checks: number): Promise<number | undefined> {
-  const guard = new BrowserGuard({} as CrawlerBrowser, slowGate(checkMs))
+  const guard = new CrawlerBrowserGuard({} as CrawlerBrowser, slowGate(checkMs))
   const page = await addPage(guard, 'page')
   return timesOutAfter(async () => {
     const visited = page.goto(PAGE)

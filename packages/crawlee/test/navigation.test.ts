@@ -12,7 +12,8 @@ import { type Reply, type Sites, startSites } from '@politely/testkit/servers/si
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/servers/small-pages'
 import { chromium as playwright } from 'playwright'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type AnyCrawler, refusalOf, verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
+import type { AnyCrawler } from '../src/crawlee-internals.ts'
+import { refusalOf, verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { collectStarts, sinceFirstStart } from './gate-starts.ts'
 import { inMemory, withoutFingerprints } from './in-memory.ts'
 

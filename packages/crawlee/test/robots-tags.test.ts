@@ -11,15 +11,8 @@ import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type AnyCrawler,
-  OptionError,
-  robotsTagOf,
-  usageOf,
-  verdictOf,
-  type WithRobotsOptions,
-  withRobots,
-} from '../src/index.ts'
+import type { AnyCrawler } from '../src/crawlee-internals.ts'
+import { OptionError, robotsTagOf, usageOf, verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { inMemory, withoutFingerprints } from './in-memory.ts'
 
 const HOME = 'http://localhost:PORT'

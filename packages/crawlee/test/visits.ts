@@ -3,7 +3,8 @@
 import type { Request } from '@crawlee/basic'
 import { RobotsDisallowedError } from '@politely/gate'
 import type { AdapterUnderTest, Visit } from '@politely/testkit/cases/adapter-cases'
-import { type AnyCrawler, verdictOf } from '../src/index.ts'
+import type { AnyCrawler } from '../src/crawlee-internals.ts'
+import { verdictOf } from '../src/index.ts'
 
 /** The handlers to construct a crawler with. */
 export interface VisitHandlers<S> {

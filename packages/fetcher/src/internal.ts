@@ -3,7 +3,7 @@
 export { linkSignals, onAbort, orAborted } from './base/abort-listeners.ts'
 export { AsyncVariable } from './base/async-variable.ts'
 export { callSafely } from './base/call-safely.ts'
-export { DomainTurns, type Outcome } from './base/domain-turns.ts'
+export { DomainTurns, type TurnOutcome } from './base/domain-turns.ts'
 export { watchFakeTimers } from './base/fake-timers.ts'
 export { Fifo } from './base/fifo.ts'
 export { type Linked, LinkedList } from './base/linked-list.ts'
@@ -44,7 +44,7 @@ export { type ChooseDispatcher, dispatcherChooser } from './options/dispatchers.
 export {
   CLIENT_OPTIONS,
   namesItself,
-  PACING_OPTIONS,
+  OPTIONS_OF_GATE,
   plausibleTimeout,
   registerPacingOptions,
 } from './options/options.ts'

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Deadline } from '../src/fetch/deadline.ts'
 import { OwnRequests } from '../src/fetch/own-requests.ts'
 import { RobotsFetcher } from '../src/fetch/robots-fetcher.ts'
-import { settingsOf } from '../src/options/options.ts'
+import { clientSettingsOf } from '../src/options/options.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -55,7 +55,12 @@ describe('an attempt that waits for its turn after a redirect', () => {
       headers: { location: 'http://b.test:PORT/robots.txt' },
     })
     sites.respond('http://b.test:PORT/robots.txt', atTarget)
-    const settings = settingsOf({ userAgent: 'ExampleBot/1.0', lookup: lookupIn(), timeoutMs: 20_000, retries: 0 })
+    const settings = clientSettingsOf({
+      userAgent: 'ExampleBot/1.0',
+      lookup: lookupIn(),
+      timeoutMs: 20_000,
+      retries: 0,
+    })
     const fetcher = new RobotsFetcher(settings, new OwnRequests())
     onTestFinished(() => fetcher.close())
     useFakeTimers()

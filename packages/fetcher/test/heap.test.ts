@@ -4,12 +4,12 @@ import { bodyLimit } from '@politely/testkit/cases/body-cases'
 import { disallowsPage } from '@politely/testkit/cases/response-cases'
 import { heapBytes, heldBytes } from '@politely/testkit/heap'
 import { expect, it } from 'vitest'
-import { bodyOf } from '../src/base/byte-buffer.ts'
+import { bodyWithin } from '../src/base/byte-buffer.ts'
 import { MemoryStore } from '../src/index.ts'
 
 it('RFC 9309 §2.5, a cut body takes no memory for the line that was cut off', async () => {
   const received = Buffer.from(`${disallowsPage}${'x'.repeat(bodyLimit)}`)
-  const held = await heldBytes(() => Array.from({ length: 20 }, () => bodyOf(received, bodyLimit)))
+  const held = await heldBytes(() => Array.from({ length: 20 }, () => bodyWithin(received, bodyLimit)))
   expect(held).toBeLessThan(bodyLimit) // in all, not each
 })
 

@@ -54,8 +54,8 @@ import type {
   FullReply,
   RenewedReply,
   SlotReply,
-  Turn,
   WaitReply,
+  WorkerTurn,
 } from './pace-reply.ts'
 import { hadPushbacks, sendingOf, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
 import type { PaceTransport } from './pace-transport.ts'
@@ -73,7 +73,7 @@ interface FleetPacerOptions {
 
 /** A turn that the script has given to this worker. */
 interface KnownTurn {
-  readonly turn: Turn
+  readonly turn: WorkerTurn
   /** When the worker calls `reserve` again, by its own clock. */
   readonly at: number
   readonly because: PaceReason

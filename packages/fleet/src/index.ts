@@ -25,7 +25,7 @@ export {
   type PaceReply,
   paceReplyOf,
   type ReplyFields,
-  type Turn,
+  type WorkerTurn,
 } from './pace-reply.ts'
 export type { CircuitChange, PaceRequest, PaceTransport } from './pace-transport.ts'
 export { publish } from './publish.ts'

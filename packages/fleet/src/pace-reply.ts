@@ -25,7 +25,7 @@ export interface WaitReply extends Reply {
   readonly kind: 'wait'
   readonly waitMs: number
   readonly because: PaceReason
-  readonly turn: Turn
+  readonly turn: WorkerTurn
   readonly ended: readonly number[] | undefined
 }
 
@@ -41,7 +41,7 @@ export interface FullReply extends Reply {
 }
 
 /** When a worker that waits calls again. */
-export interface Turn {
+export interface WorkerTurn {
   /**
    * The worker's turn, and the last turn before it, by the clock of the server. Milliseconds since
    * 1970.

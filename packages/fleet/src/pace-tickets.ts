@@ -9,19 +9,19 @@
 //   'turn 1200 1000 100.5'   a wait                 the turn: when the worker calls again
 //   'local:7'                a slot of the worker   see local-fallback.ts
 import type { Ticket } from '@politely/gate'
-import type { SlotReply, Turn } from './pace-reply.ts'
+import type { SlotReply, WorkerTurn } from './pace-reply.ts'
 
 const TURN = 'turn'
 const PUSHBACKS = '+'
 const IN_TIME = '~'
 const AWAITED = '@'
 
-export function waitTicketOf({ turnAt, turnBefore, turnStepMs }: Turn): string {
+export function waitTicketOf({ turnAt, turnBefore, turnStepMs }: WorkerTurn): string {
   return `${TURN} ${turnAt} ${turnBefore} ${turnStepMs}`
 }
 
 /** Returns undefined for the ticket of a slot. */
-export function turnOf(ticket: Ticket | undefined): Turn | undefined {
+export function turnOf(ticket: Ticket | undefined): WorkerTurn | undefined {
   const [name, ...numbers] = `${ticket}`.split(' ')
   const [turnAt = 0, turnBefore = 0, turnStepMs = 0] = numbers.map(Number)
   return name === TURN ? { turnAt, turnBefore, turnStepMs } : undefined

@@ -57,13 +57,13 @@ import { sendingThrough } from './permit/sending.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
 import type { AllowedVerdict } from './report/allowed-verdict.ts'
-import { Counters, type GateCounters } from './report/counters.ts'
+import { type GateCounters, GateCounts } from './report/counters.ts'
 import { causeText, GateClosedError } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast, RefusedForecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
 import type { GateGauges } from './report/gauges.ts'
-import { Progress, warnOfProgress } from './report/progress.ts'
+import { ProgressLog, warnOfProgress } from './report/progress.ts'
 import type { QueueState } from './report/queue-state.ts'
 import { AllowedCheck } from './robots/allowed-check.ts'
 import { Disobedience } from './robots/disobedience.ts'
@@ -196,7 +196,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** How many requests have a permit, and start after the calls of this turn of the event loop. */
   #startingSoon = 0
   readonly #reserved = new ReservedPermits()
-  readonly #progress: Progress | undefined = undefined
+  readonly #progress: ProgressLog | undefined = undefined
 
   static {
     gatePort = (gate) => gate.#port
@@ -217,7 +217,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const now = callable('now', clock, 'a function that returns milliseconds') ?? (() => timeOrigin + performance.now())
     const ownLogger = withMethods('logger', logger, [], 'an object with debug, info or warn, such as console')
     const redirects = new RedirectTargets(now)
-    const source: EventSource = { gate: this, now, counters: new Counters() }
+    const source: EventSource = { gate: this, now, counters: new GateCounts() }
     this.#robots = robots
     const sitePacingOf = sitePacingBy(pacing)
     const port = clientPort(robots)
@@ -306,7 +306,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
         this.#busyLanes().some(({ isResting }) => isResting),
     }
     if (pacing.progressMs !== undefined) {
-      if (log.informs) this.#progress = new Progress(this, log, pacing.progressMs)
+      if (log.informs) this.#progress = new ProgressLog(this, log, pacing.progressMs)
       else warnOfProgress(pacing.progressMs)
     }
   }

@@ -26,7 +26,6 @@ export type {
 } from './pace/pacer.ts'
 export type { ReportingPacer } from './pace/pacer-events.ts'
 export type { BackoffOptions, CircuitOptions, ObeyOptions, PacingOptions } from './pace/pacing-options.ts'
-export type { PaceLevel } from './pace/wait-cause.ts'
 export type { RequestReport } from './permit/request-report.ts'
 export { isRedirect } from './redirects/redirect.ts'
 export { AbortedWaitError } from './report/aborted-wait.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Circuits } from '../src/circuit/circuits.ts'
 import { DEFAULT_CIRCUIT } from '../src/options/circuit.ts'
 import type { Admission, CircuitReport, CircuitResult } from '../src/pace/pacer.ts'
-import { Counters } from '../src/report/counters.ts'
+import { GateCounts } from '../src/report/counters.ts'
 
 const SITE = 'https://a.test'
 const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
@@ -32,7 +32,7 @@ function startCircuits() {
     log,
     keeper,
     now: () => clock.now,
-    counters: new Counters(),
+    counters: new GateCounts(),
     failed: (_: string, error: unknown) => void failures.push(error),
   } as never)
   return { circuits, clock, settled, keeper, failures }

@@ -1,6 +1,6 @@
 // The options, and the errors for invalid ones.
 import { RobotsClient } from '@politely/fetcher'
-import { PACING_OPTIONS as OPTIONS_KNOWN_TO_CLIENT } from '@politely/fetcher/internal'
+import { OPTIONS_OF_GATE as OPTIONS_KNOWN_TO_CLIENT } from '@politely/fetcher/internal'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
 import { Agent } from 'undici'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'

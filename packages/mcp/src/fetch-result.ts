@@ -1,6 +1,6 @@
 // The results of the tool fetch_url. They are JSON.
 import type { ClientVerdict } from '@politely/fetcher'
-import type { Failure } from './page-reader.ts'
+import type { ReadFailure } from './page-reader.ts'
 
 /**
  * A part of a page.
@@ -29,7 +29,7 @@ export type NotFetched = {
   /** Sentences for the model: why, what to do, and when to try again. */
   readonly message: string
   /** `robots.txt`: a rule disallows the page, or robots.txt is unreachable. */
-  readonly reason: Failure['reason'] | 'robots.txt'
+  readonly reason: ReadFailure['reason'] | 'robots.txt'
   /** The verdict, with long texts and lists shortened, if `reason` is `robots.txt`. */
   readonly verdict?: ClientVerdict
   /** The status of the response, if `reason` is `status`. */

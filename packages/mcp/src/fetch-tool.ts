@@ -16,16 +16,20 @@ export interface FetchToolInput {
   readonly raw?: boolean | undefined
 }
 
+interface ParsedInput {
+  readonly data: {
+    readonly url: string
+    readonly start_index: number
+    readonly max_length: number
+    readonly raw: boolean
+  }
+}
+
 /**
  * The input with its defaults.
  * @inline
  */
-export type FetchToolArguments = {
-  readonly url: string
-  readonly start_index: number
-  readonly max_length: number
-  readonly raw: boolean
-}
+export type FetchToolArguments = ParsedInput['data']
 
 /** What the MCP server and politeFetchTool share. */
 export interface FetchTool {

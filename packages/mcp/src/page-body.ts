@@ -5,7 +5,7 @@ import { onAbort } from '@politely/fetcher/internal'
 import { htmlToText, type PageText } from './html-to-text.ts'
 
 /** The parts of a response that this file reads. The responses of every `fetch` have them. */
-export interface BodySource {
+export interface TextResponse {
   readonly headers: { get(name: string): string | null }
   readonly body: ReadableStream<Uint8Array> | null
 }
@@ -14,7 +14,7 @@ export interface BodySource {
 export type BodyKind = 'html' | 'text' | 'other'
 
 /** Parses the Content-Type header; undefined if it is missing or invalid. */
-export function mediaTypeOf({ headers }: BodySource): MIMEType | undefined {
+export function mediaTypeOf({ headers }: TextResponse): MIMEType | undefined {
   try {
     return new MIMEType(headers.get('content-type') ?? '')
   } catch {
@@ -36,7 +36,7 @@ export function kindOf(type: MIMEType | undefined): BodyKind {
  * @throws the reason of the signal, even if the body ignores it.
  */
 export async function readBytes(
-  { body }: BodySource,
+  { body }: TextResponse,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
@@ -61,7 +61,7 @@ export async function readBytes(
 }
 
 /** Decodes a body. Unless `form` is `raw`, converts HTML to text and removes control characters. */
-export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): PageText {
+export function decodePage(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): PageText {
   const isHtml = kindOf(type) === 'html'
   const charset =
     charsetOfByteOrderMark(bytes) ??

@@ -3,7 +3,7 @@
 const MAX_PAGES = 8
 const MAX_AGE_MS = 5 * 60 * 1000
 
-export class PageCache<Page> {
+export class RecentPages<Page> {
   readonly #pages = new Map<string, { readonly page: Page; readonly expiresAt: number }>()
 
   get(key: string): Page | undefined {

@@ -9,7 +9,7 @@ import { HAS_OWN_CONNECTIONS, LOOKED_UP, loadUndici, orAborted } from '@politely
 type Fetch = typeof globalThis.fetch
 type Undici = Awaited<ReturnType<typeof loadUndici>>
 
-export interface PageNetwork {
+export interface ToolNetwork {
   /** Sends one request. The gate follows redirects. */
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>
   /** Ends all requests. */
@@ -19,13 +19,13 @@ export interface PageNetwork {
 }
 
 /** @throws {OptionError} for an invalid option of the guard. */
-export function pageNetwork(options: NetworkGuardOptions, fetch?: Fetch): PageNetwork {
+export function pageNetwork(options: NetworkGuardOptions, fetch?: Fetch): ToolNetwork {
   const guard = new NetworkGuard(options)
   if (fetch !== undefined) return new FetchNetwork(guard, fetch, 'if-lookup-given')
   return HAS_OWN_CONNECTIONS ? new GuardedNetwork(guard) : new FetchNetwork(guard, globalThis.fetch, LOOKED_UP)
 }
 
-class FetchNetwork implements PageNetwork {
+class FetchNetwork implements ToolNetwork {
   readonly #guard: NetworkGuard
   readonly #fetch: Fetch
   readonly #lookUp: 'always' | 'if-lookup-given'
@@ -49,7 +49,7 @@ class FetchNetwork implements PageNetwork {
 }
 
 /** The first request loads undici. */
-class GuardedNetwork implements PageNetwork {
+class GuardedNetwork implements ToolNetwork {
   readonly #guard: NetworkGuard
   #loading: Promise<{ readonly agent: InstanceType<Undici['Agent']>; readonly fetch: Undici['fetch'] }> | undefined
 

@@ -8,9 +8,9 @@ import { type Forecast, type Pacer, PoliteGate, politely, RobotsDisallowedError 
 import { countsWait } from '@politely/gate/internal'
 import type { PageText } from './html-to-text.ts'
 import type { FetchToolsOptions } from './options.ts'
-import { decodeText, kindOf, mediaTypeOf, readBytes } from './page-body.ts'
-import { PageCache } from './page-cache.ts'
-import { type PageNetwork, pageNetwork } from './page-network.ts'
+import { decodePage, kindOf, mediaTypeOf, readBytes } from './page-body.ts'
+import { RecentPages } from './page-cache.ts'
+import { pageNetwork, type ToolNetwork } from './page-network.ts'
 
 export interface PageReaderOptions extends FetchToolsOptions {
   /** Readers that share a pacer keep each site's delay together. */
@@ -25,7 +25,7 @@ export interface PageReaderOptions extends FetchToolsOptions {
 export type Self = 'server' | 'tool'
 
 /** The result of a read. */
-export type ReadResult = Page | Refusal | Failure
+export type ReadResult = Page | ReadRefusal | ReadFailure
 
 export interface Page extends PageText {
   readonly kind: 'page'
@@ -36,7 +36,7 @@ export interface Page extends PageText {
 }
 
 /** robots.txt disallows the page, or is unreachable. */
-export interface Refusal {
+export interface ReadRefusal {
   readonly kind: 'refusal'
   readonly verdict: ClientVerdict
   /** If robots.txt is unreachable: milliseconds until the client will fetch it again. */
@@ -44,7 +44,7 @@ export interface Refusal {
 }
 
 /** The page could not be read for another reason than robots.txt. */
-export interface Failure {
+export interface ReadFailure {
   readonly kind: 'failure'
   /**
    * - `input`: the arguments of the tool are invalid.
@@ -89,8 +89,8 @@ export class PageReader {
   readonly self: Self
   readonly #robots: RobotsClient
   readonly #gate: PoliteGate
-  readonly #network: PageNetwork
-  readonly #cache = new PageCache<Page>()
+  readonly #network: ToolNetwork
+  readonly #cache = new RecentPages<Page>()
   readonly #timeoutMs: number
   readonly #maxBodyBytes: number
 
@@ -115,7 +115,7 @@ export class PageReader {
   }
 
   /** Returns whether and when the page may be fetched. */
-  async forecast(url: string, signal: AbortSignal): Promise<Forecast | Failure> {
+  async forecast(url: string, signal: AbortSignal): Promise<Forecast | ReadFailure> {
     return urlFailure(url, this.self) ?? (await this.#gate.when(url, { signal }))
   }
 
@@ -160,7 +160,7 @@ export class PageReader {
       body = await readBytes(response, this.#maxBodyBytes, signalOrDeadline)
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof RobotsDisallowedError) return refusalOf(error)
+      if (error instanceof RobotsDisallowedError) return readRefusalOf(error)
       if (deadline.aborted) return this.#timedOut(url, waitsFor)
       // While it waits for a slot, a TypeError means a redirect that cannot be followed.
       if (waitsFor !== 'response' && !(error instanceof TypeError)) throw error
@@ -169,7 +169,7 @@ export class PageReader {
       linked.unlink()
     }
     const type = mediaTypeOf(response)
-    const pageText = decodeText(body.bytes, type, response.url, form)
+    const pageText = decodePage(body.bytes, type, response.url, form)
     const mediaType = type?.essence ?? 'no media type'
     const isCut = body.isCut || pageText.isCut
     const page: Page = { kind: 'page', url: response.url, status: response.status, mediaType, ...pageText, isCut }
@@ -184,7 +184,7 @@ export class PageReader {
   }
 
   /** Returns a failure if the response is not a page of text. */
-  async #failureIn(response: Response, signal: AbortSignal): Promise<Failure | undefined> {
+  async #failureIn(response: Response, signal: AbortSignal): Promise<ReadFailure | undefined> {
     const { url, status, ok } = response
     const type = mediaTypeOf(response)
     const coding = response.headers.get('content-encoding') ?? ''
@@ -204,19 +204,19 @@ export class PageReader {
         message: `${url} is ${type?.essence}; this ${this.self} reads text only`,
       }
     const name = [status, STATUS_CODES[status]].join(' ').trim()
-    const failure: Failure = { kind: 'failure', reason: 'status', message: `${url} responded with ${name}`, status }
+    const failure: ReadFailure = { kind: 'failure', reason: 'status', message: `${url} responded with ${name}`, status }
     if (!defaultPushbackStatuses.includes(status)) return failure
     // The gate has seen the response and knows when the next request may start.
     const next = await this.#gate.when(url, { signal })
     return next.allowed ? { ...failure, retryAfterMs: next.waitMs } : failure
   }
 
-  #slotTooLate({ verdict, waitMs, because, ahead }: SlotForecast): Failure {
+  #slotTooLate({ verdict, waitMs, because, ahead }: SlotForecast): ReadFailure {
     const message = `the request to ${verdict.url} may start in ${seconds(waitMs)} (${because}, requests ahead: ${ahead}), and this ${this.self} waits ${seconds(this.#timeoutMs)} at most`
     return { kind: 'failure', reason: 'turn', message, retryAfterMs: waitMs }
   }
 
-  #timedOut(url: string, waitedFor: Stage['waitsFor']): Failure {
+  #timedOut(url: string, waitedFor: Stage['waitsFor']): ReadFailure {
     const within = `within ${seconds(this.#timeoutMs)}`
     switch (waitedFor) {
       case 'robots.txt':
@@ -239,14 +239,14 @@ export function seconds(ms: number): string {
 }
 
 /** Makes a refusal from an error or a forecast of the gate. */
-export function refusalOf({ verdict, retryAt }: Pick<RobotsDisallowedError, 'verdict' | 'retryAt'>): Refusal {
+export function readRefusalOf({ verdict, retryAt }: Pick<RobotsDisallowedError, 'verdict' | 'retryAt'>): ReadRefusal {
   const isBlocked = verdict.access?.reason === 'blocked-address'
   if (retryAt === undefined || isBlocked) return { kind: 'refusal', verdict, retryAfterMs: undefined }
   return { kind: 'refusal', verdict, retryAfterMs: Math.max(0, retryAt - Date.now()) }
 }
 
 /** Rejects URLs that are never fetched, whatever robots.txt says. */
-function urlFailure(url: string, self: Self): Failure | undefined {
+function urlFailure(url: string, self: Self): ReadFailure | undefined {
   const problem = urlProblem(url, self)
   if (problem === undefined) return undefined
   return { kind: 'failure', reason: 'url', message: `${JSON.stringify(url)} cannot be fetched: ${problem}` }

@@ -6,7 +6,15 @@ import { escapeControls } from '@politely/core/internal'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Forecast } from '@politely/gate'
 import type { FetchedPart, FetchToolResult, NotFetched } from './fetch-result.ts'
-import { type Failure, type Page, type ReadResult, type Refusal, refusalOf, type Self, seconds } from './page-reader.ts'
+import {
+  type Page,
+  type ReadFailure,
+  type ReadRefusal,
+  type ReadResult,
+  readRefusalOf,
+  type Self,
+  seconds,
+} from './page-reader.ts'
 
 /** The requested part of a text, in characters. */
 export interface Part {
@@ -69,10 +77,10 @@ function sliceWholeCharacters(text: string, start: number, end: number): string 
 }
 
 /** Returns the result of `may_fetch`. A refusal is a normal result, not an error. */
-export function forecastResult(forecast: Forecast | Failure): CallToolResult {
+export function forecastResult(forecast: Forecast | ReadFailure): CallToolResult {
   if ('kind' in forecast) return callResult(notFetched(forecast, 'server'))
   if (!forecast.allowed) {
-    const refusal = refusalOf(forecast)
+    const refusal = readRefusalOf(forecast)
     const { verdict, retryAfterMs } = refusal
     return toolResult(describeProblem(refusal, 'server'), {
       allowed: false,
@@ -87,7 +95,7 @@ export function forecastResult(forecast: Forecast | Failure): CallToolResult {
 }
 
 /** Says why the page was not fetched, and what to do. */
-export function describeProblem(result: Refusal | Failure, self: Self): string {
+export function describeProblem(result: ReadRefusal | ReadFailure, self: Self): string {
   const again = result.retryAfterMs === undefined ? '' : ` Try again in ${seconds(result.retryAfterMs)}.`
   if (result.kind === 'failure') return `Not fetched: ${shorten(result.message)}.${again}`
   const { verdict } = result
@@ -110,7 +118,7 @@ function advice(verdict: ClientVerdict, self: Self): string {
 }
 
 /** Returns why a page was not fetched. */
-export function notFetched(result: Refusal | Failure, self: Self): NotFetched {
+export function notFetched(result: ReadRefusal | ReadFailure, self: Self): NotFetched {
   const { retryAfterMs } = result
   const cause =
     result.kind === 'refusal'

@@ -3,7 +3,7 @@
 import { MIMEType } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { htmlToText } from '../src/html-to-text.ts'
-import { decodeText } from '../src/page-body.ts'
+import { decodePage } from '../src/page-body.ts'
 
 const rows: readonly (readonly [string, string])[] = [
   [
@@ -105,5 +105,5 @@ test.each([
   ['text/plain', Buffer.from('\ufeff<p>é'), '<p>é'],
   ['application/json', Buffer.from('{}'), '{}'],
 ])('decodes the charset of %s', (type, bytes, text) => {
-  expect(decodeText(bytes, new MIMEType(type), 'https://a.example/', 'text').text).toBe(text)
+  expect(decodePage(bytes, new MIMEType(type), 'https://a.example/', 'text').text).toBe(text)
 })

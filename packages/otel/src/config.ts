@@ -21,12 +21,12 @@ export interface PolitelyInstrumentationConfig {
 
 /** The option `origins`. */
 export interface OriginLabelOptions {
-  /** How many origins get a label, in the order in which they appear. All others are `other`. */
+  /** How many origins get a label: the first that appear. All others are `other`. */
   readonly max: number
 }
 
 /** The options with their defaults. */
-export interface Settings extends PolitelyInstrumentationConfig {
+export interface TelemetrySettings extends PolitelyInstrumentationConfig {
   readonly enabled: boolean
   readonly spans: boolean
   readonly urlFull: boolean
@@ -48,7 +48,7 @@ const MAX_ORIGINS = 10_000
  * Checks options, and fills in the defaults.
  * @throws {OptionError} for an invalid or unknown option.
  */
-export function settingsOf(config: PolitelyInstrumentationConfig = {}): Settings {
+export function telemetrySettingsOf(config: PolitelyInstrumentationConfig = {}): TelemetrySettings {
   assertOptions(config, '{ serverAddress: true }', OPTIONS)
   const { origins } = config
   if (origins !== undefined) {

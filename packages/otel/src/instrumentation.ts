@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api'
 import type { CheckTrace, Counters, FetchTrace, Gauges } from '@politely/fetcher'
 import type { GateCounters, GateGauges, GateMessages } from '@politely/gate'
-import { type PolitelyInstrumentationConfig, type Settings, settingsOf } from './config.ts'
+import { type PolitelyInstrumentationConfig, type TelemetrySettings, telemetrySettingsOf } from './config.ts'
 import { Metrics } from './metrics.ts'
 import { Spans } from './spans.ts'
 import { Totals } from './totals.ts'
@@ -38,7 +38,7 @@ interface Messages extends GateMessages {
 export class PolitelyInstrumentation {
   readonly instrumentationName: string = NAME
   readonly instrumentationVersion: string = version()
-  #settings: Settings
+  #settings: TelemetrySettings
   #tracerProvider: TracerProvider = trace.getTracerProvider()
   #meterProvider: MeterProvider = metrics.getMeterProvider()
   readonly #clients = new Totals<Counters, Gauges>()
@@ -48,7 +48,7 @@ export class PolitelyInstrumentation {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(config?: PolitelyInstrumentationConfig) {
-    this.#settings = settingsOf(config)
+    this.#settings = telemetrySettingsOf(config)
     if (this.#settings.enabled) this.enable()
   }
 
@@ -80,7 +80,7 @@ export class PolitelyInstrumentation {
    * @throws {OptionError} for an invalid or unknown option.
    */
   setConfig(config: PolitelyInstrumentationConfig): void {
-    this.#settings = settingsOf(config)
+    this.#settings = telemetrySettingsOf(config)
     this.#restart()
   }
 

@@ -11,15 +11,15 @@ import {
 import type { CheckTrace, FetchTrace } from '@politely/fetcher'
 import type { WaitMessage } from '@politely/gate'
 import { ATTRIBUTES } from './attributes.ts'
-import type { Settings } from './config.ts'
+import type { TelemetrySettings } from './config.ts'
 
 export class Spans {
   readonly #tracer: Tracer
-  readonly #settings: Settings
+  readonly #settings: TelemetrySettings
   /** The spans of checks and fetches that have not ended. Their traces keep one message object. */
   readonly #open = new WeakMap<CheckTrace | FetchTrace, Span>()
 
-  constructor(tracer: Tracer, settings: Settings) {
+  constructor(tracer: Tracer, settings: TelemetrySettings) {
     this.#tracer = tracer
     this.#settings = settings
   }

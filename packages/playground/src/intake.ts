@@ -7,7 +7,7 @@ import {
   isUrlOrPath,
   lacksScheme,
   type UrlFormat,
-  type UrlProblem,
+  type UrlInputProblem,
   type UrlReader,
   urlReaderFor,
 } from '@politely/core/review'
@@ -99,7 +99,7 @@ const WORDS: Readonly<Record<UrlFormat, readonly [from: UrlsFrom, what: string, 
   sitemap: ['sitemap', 'a sitemap', 'entry', 'a URL'],
 }
 
-const PROBLEMS: Readonly<Record<UrlProblem['kind'], string>> = {
+const PROBLEMS: Readonly<Record<UrlInputProblem['kind'], string>> = {
   'open-quote': 'a quote is not closed',
   'long-row': 'a row is over 1 MB, so a quote may not be closed',
   'long-document': 'it is over 64 MB',

@@ -2,7 +2,7 @@
 import type { BrowserScope, DriverBrowser, GuardedPage } from '@politely/cdp'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-export function browserScopeOf(context: BrowserContext, browser: Browser): BrowserScope {
+export function playwrightScopeOf(context: BrowserContext, browser: Browser): BrowserScope {
   return {
     browser: adaptBrowser(browser),
     driverObject: context,

@@ -3,10 +3,7 @@
 export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
 export {
-  BudgetError,
   CircuitOpenError,
-  GateClosedError,
-  QueueFullError,
   RobotsDisallowedError,
   WaitTooLongError,
 } from '@politely/gate'

@@ -4,7 +4,7 @@ import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@poli
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
 import type { Browser, BrowserContext, Request } from 'playwright-core'
-import { browserScopeOf } from './browser-scope.ts'
+import { playwrightScopeOf } from './browser-scope.ts'
 
 /**
  * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how
@@ -25,7 +25,7 @@ export type PoliteContext = BrowserGuard<Request>
  * context of another browser than Chromium.
  */
 export async function withRobots(context: BrowserContext, options: WithRobotsOptions): Promise<PoliteContext> {
-  return guardBrowser(browserScopeOf(context, browserOf(context)), options)
+  return guardBrowser(playwrightScopeOf(context, browserOf(context)), options)
 }
 
 function browserOf(context: BrowserContext): Browser {

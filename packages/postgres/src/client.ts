@@ -64,6 +64,6 @@ export function checkedSchema(schema: unknown): string {
 }
 
 /** Returns a JSON value of a row, which the client may have parsed. */
-export function jsonOf(value: unknown): unknown {
+export function parsedJson(value: unknown): unknown {
   return typeof value === 'string' ? JSON.parse(value) : value
 }

@@ -9,8 +9,8 @@ import { postgresTransport } from './pace/postgres-transport.ts'
 /** Options of a `PostgresPacer`. Only `client` is required. */
 export interface PostgresPacerOptions {
   /**
-   * A `Pool` or `Client` of `pg`, a `PGlite`, or an adapter with a method `query`. The caller
-   * closes it. The pacer makes at most two calls at a time.
+   * A `Pool` or `Client` of `pg`, a `PGlite`, or an adapter. An adapter has a method `query`. The
+   * caller closes it. The pacer makes at most two calls at a time.
    */
   readonly client: PostgresClient
   /**

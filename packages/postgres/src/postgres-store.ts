@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Lease, Store } from '@politely/fetcher'
 import { assertOptions, callable } from '@politely/fetcher/internal'
-import { checkedClient, checkedSchema, DEFAULT_SCHEMA, jsonOf, type PostgresClient } from './client.ts'
+import { checkedClient, checkedSchema, DEFAULT_SCHEMA, type PostgresClient, parsedJson } from './client.ts'
 import { PostgresReplyError, schemaErrorOf } from './errors.ts'
 import { JoinedCalls } from './pace/joined-calls.ts'
-import { failureOf, LOCKED, stateOf } from './pace/postgres-transport.ts'
+import { LOCKED, sqlStateOf, statementFailureOf } from './pace/postgres-transport.ts'
 
 /** Options of a `PostgresStore`. Only `client` is required. */
 export interface PostgresStoreOptions {
   /**
-   * A client of a Postgres 15 or later in which `migrate` was run, such as a `Pool` of `pg`. The
-   * caller closes it.
+   * A client of Postgres 15 or later, such as a `Pool` of `pg`. `migrate` was run in its database.
+   * The caller closes it.
    */
   readonly client: PostgresClient
   /**
@@ -79,7 +79,7 @@ export class PostgresStore implements Store {
       const sorted = requests.toSorted((a, b) => (a.origin < b.origin ? -1 : Number(a.origin > b.origin)))
       const result = await client.query(statement, [JSON.stringify(sorted)])
       if (result?.rows?.length !== sorted.length) throw new PostgresReplyError(result)
-      const replies = new Map(sorted.map((request, n) => [request, jsonOf(result.rows[n]?.reply)]))
+      const replies = new Map(sorted.map((request, n) => [request, parsedJson(result.rows[n]?.reply)]))
       return requests.map((request) => replies.get(request))
     }
     this.#calls = new JoinedCalls({
@@ -87,7 +87,7 @@ export class PostgresStore implements Store {
         send(requests as readonly StoreRequest[]).catch((error: unknown) => {
           throw schemaErrorOf(error, schema) ?? error
         }),
-      failureOf,
+      failureOf: statementFailureOf,
       timeoutMs: TIMEOUT_MS,
     })
     this.#now = callable('now', options.now, 'a function that returns milliseconds')
@@ -122,7 +122,7 @@ export class PostgresStore implements Store {
     // A client may send a statement again after a lost connection. The same token gets the lease
     // again.
     const { isLeased } = await this.#call({ op: 'lease', ...holder, leaseMs }).catch((error: unknown) => {
-      if (stateOf(error) === LOCKED) return { isLeased: false } // another session is about to take it
+      if (sqlStateOf(error) === LOCKED) return { isLeased: false } // another session is about to take it
       throw error
     })
     return isLeased === true

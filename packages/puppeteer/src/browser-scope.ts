@@ -7,7 +7,7 @@ import { describeValue } from '@politely/fetcher/internal'
 import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
 
 /** @throws {OptionError} for a value that is neither a browser nor a context. */
-export function browserScopeOf(target: Browser | BrowserContext): BrowserScope {
+export function puppeteerScopeOf(target: Browser | BrowserContext): BrowserScope {
   const { browser, context } = partsOf(target)
   return {
     browser: adaptBrowser(browser),

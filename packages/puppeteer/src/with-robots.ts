@@ -1,7 +1,7 @@
 // withRobots: makes the pages of a browser, or of one of its contexts, follow robots.txt.
 import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/cdp'
 import type { Browser, BrowserContext, HTTPRequest } from 'puppeteer-core'
-import { browserScopeOf } from './browser-scope.ts'
+import { puppeteerScopeOf } from './browser-scope.ts'
 
 /**
  * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how
@@ -22,5 +22,5 @@ export type PoliteBrowser = BrowserGuard<HTTPRequest>
  * browser without the DevTools protocol.
  */
 export async function withRobots(target: Browser | BrowserContext, options: WithRobotsOptions): Promise<PoliteBrowser> {
-  return guardBrowser(browserScopeOf(target), options)
+  return guardBrowser(puppeteerScopeOf(target), options)
 }

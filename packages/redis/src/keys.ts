@@ -9,7 +9,7 @@ export const DEFAULT_KEY_PREFIX = 'politely:'
  * so all keys of an origin are on one node. Braces in the origin itself are escaped: a host name
  * may contain them.
  */
-export function keyOf(prefix: string, origin: string, kind: string): string {
+export function redisKeyOf(prefix: string, origin: string, kind: string): string {
   return `${prefix}{${origin.replace(/[%{}]/g, encodeURIComponent)}}:${kind}`
 }
 

@@ -9,10 +9,7 @@ import { redisTransport } from './redis-transport.ts'
 
 /** Options of a `RedisPacer`. Only `client` is required. */
 export interface RedisPacerOptions {
-  /**
-   * A client of ioredis or node-redis, connected to Redis 7 or later, or Valkey. The caller closes
-   * it.
-   */
+  /** A client of ioredis or node-redis, for Redis 7 or later, or Valkey. The caller closes it. */
   readonly client: RedisClient
   /**
    * The beginning of all keys. Workers that share a pace use the same one.

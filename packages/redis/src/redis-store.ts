@@ -3,15 +3,12 @@ import { randomUUID } from 'node:crypto'
 import type { Lease, Store } from '@politely/fetcher'
 import { assertOptions, callable } from '@politely/fetcher/internal'
 import { type Commands, commandsOf, type RedisClient, scriptOf } from './client.ts'
-import { checkedKeyPrefix, DEFAULT_KEY_PREFIX, keyOf } from './keys.ts'
+import { checkedKeyPrefix, DEFAULT_KEY_PREFIX, redisKeyOf } from './keys.ts'
 import { decodeValue, encodeValue, MAX_VALUE_BYTES } from './value.ts'
 
 /** Options of a `RedisStore`. Only `client` is required. */
 export interface RedisStoreOptions {
-  /**
-   * A client of ioredis or node-redis, connected to Redis 7 or later, or Valkey. The caller closes
-   * it.
-   */
+  /** A client of ioredis or node-redis, for Redis 7 or later, or Valkey. The caller closes it. */
   readonly client: RedisClient
   /**
    * The beginning of all keys. Workers that share a store use the same one.
@@ -92,6 +89,6 @@ export class RedisStore implements Store {
   }
 
   #keyOf(origin: string, kind: 'robots' | 'lease'): string {
-    return keyOf(this.#keyPrefix, origin, kind)
+    return redisKeyOf(this.#keyPrefix, origin, kind)
   }
 }

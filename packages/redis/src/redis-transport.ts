@@ -11,7 +11,7 @@ import { CIRCUIT_SCRIPT } from './circuit-script.ts'
 import type { Commands } from './client.ts'
 import { RedisReplyError, RedisTimeoutError } from './errors.ts'
 import { warnOfEviction } from './eviction-warning.ts'
-import { keyOf } from './keys.ts'
+import { redisKeyOf } from './keys.ts'
 import { PACE_SCRIPT } from './pace-script.ts'
 
 /** The fields of each kind of reply, in the order in which the script lists them after the kind. */
@@ -41,11 +41,11 @@ interface JoinedCall {
  * @param hasLeases Whether the server counts the requests under way.
  */
 export function redisTransport(commands: Commands, keyPrefix: string, hasLeases = false): PaceTransport {
-  const circuitKey = (origin: string, bucket: string) => keyOf(keyPrefix, bucket, `circuit:${origin}`)
+  const circuitKey = (origin: string, bucket: string) => redisKeyOf(keyPrefix, bucket, `circuit:${origin}`)
   const joined = new Map<string, JoinedCall>()
   const callScript = async (key: string, requests: readonly PaceRequest[], bucket: string) => {
-    const paceKey = (kind: string) => keyOf(keyPrefix, bucket, `${kind}:${key}`)
-    const keys: [string, ...string[]] = [paceKey('pace'), keyOf(keyPrefix, bucket, 'epoch')]
+    const paceKey = (kind: string) => redisKeyOf(keyPrefix, bucket, `${kind}:${key}`)
+    const keys: [string, ...string[]] = [paceKey('pace'), redisKeyOf(keyPrefix, bucket, 'epoch')]
     if (hasLeases || requests.some(({ ifClear, onceMs }) => ifClear || onceMs)) keys.push(circuitKey(key, bucket))
     if (hasLeases || requests.some(({ onceMs }) => onceMs)) keys.push(paceKey('leases'), paceKey('reported'))
     const raw = await commands.evalScript(

@@ -5,7 +5,7 @@ import { createClientPool } from 'redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { commandsOf, type RedisClient, scriptOf } from '../src/client.ts'
 import { RedisStore } from '../src/index.ts'
-import { checkedKeyPrefix, keyOf } from '../src/keys.ts'
+import { checkedKeyPrefix, redisKeyOf } from '../src/keys.ts'
 import { connectIoredis, connectors, openPacer } from './clients.ts'
 import { connectCluster } from './cluster.ts'
 import { knowLongAgo } from './epoch.ts'
@@ -14,7 +14,7 @@ const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
 
 async function assertCommandsWork(client: RedisClient, prefix: string): Promise<void> {
   const { call, evalScript } = commandsOf(client)
-  const [a, b] = ['a', 'b'].map((origin) => keyOf(prefix, origin, 'test')) as [string, string]
+  const [a, b] = ['a', 'b'].map((origin) => redisKeyOf(prefix, origin, 'test')) as [string, string]
   expect(await call(a, ['GET', a])).toBeNull()
   await call(a, ['SET', a, bytes])
   expect(await call(a, ['GET', a])).toEqual(bytes)
@@ -49,7 +49,7 @@ describe.skipIf(noRedisServer())('other kinds of clients', () => {
     for (const [i, client] of clients.entries()) {
       await assertCommandsWork(client, `x${i}:`)
       const { call } = commandsOf(client)
-      const keys = Array.from({ length: 20 }, (_, n) => keyOf('x:', `http://n${n}.test`, 'test'))
+      const keys = Array.from({ length: 20 }, (_, n) => redisKeyOf('x:', `http://n${n}.test`, 'test'))
       for (const key of keys) await call(key, ['SET', key, key])
       for (const key of keys) expect(String(await call(key, ['GET', key]))).toBe(key)
     }
@@ -131,7 +131,7 @@ describe.skipIf(noRedisServer())('with an access control list', { tags: 'full' }
 
 test('the keys of two origins differ, and each has one hash tag', () => {
   const origins = ['', 'a', 'http://a{b}.test', 'http://a%7Bb%7D.test', 'http://}.test', '%', '%25', '{', '}']
-  const keys = origins.map((origin) => keyOf('x:', origin, 'robots'))
+  const keys = origins.map((origin) => redisKeyOf('x:', origin, 'robots'))
   expect(new Set(keys).size).toBe(origins.length)
   for (const key of keys) expect(key).toMatch(/^x:\{[^{}]*\}:robots$/)
 })

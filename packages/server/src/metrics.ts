@@ -2,7 +2,7 @@
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { PolitelyInstrumentation } from '@politely/otel'
-import { version } from './version.ts'
+import { serverVersion } from './version.ts'
 
 export type ServerMetrics = ReturnType<typeof serverMetrics>
 
@@ -23,7 +23,7 @@ export function serverMetrics(gauges: () => Gauges) {
   /** Counts what the client and the gate publish. */
   const instrumentation = new PolitelyInstrumentation({ spans: false })
   instrumentation.setMeterProvider(provider)
-  const meter = provider.getMeter('@politely/server', version)
+  const meter = provider.getMeter('@politely/server', serverVersion)
   /** Counts by an attribute. A batch has 500 counts, so the meter is asked only when it exports. */
   const counter = (name: string, attribute: string, description: string) => {
     const counts = new Map<string, number>()

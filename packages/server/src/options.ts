@@ -25,16 +25,15 @@ export interface PolitelyServerOptions {
   readonly hostNames?: readonly string[] | undefined
   /** Whether `POST /v1/fetch` exists. Default false. */
   readonly fetch?: boolean | undefined
-  /** The longest pause that a client may report in the name of a site. Milliseconds; default one hour. */
+  /** The longest pause that a client may report for a site. Milliseconds; default one hour. */
   readonly maxPauseMs?: number | undefined
   /**
-   * How long after its grant a permit counts as under way at most, however often its client renews it.
-   * Milliseconds; default 10 minutes.
+   * How long after its grant a permit counts at most, however often it is renewed. Milliseconds;
+   * default 10 minutes.
    */
   readonly maxLeaseMs?: number | undefined
   /**
-   * What the log calls the pacer when it fails, such as `Redis at 10.0.0.5:6379`. Default: the name
-   * of its class.
+   * The pacer's name in the log, such as `Redis at 10.0.0.5:6379`. Default: the name of its class.
    */
   readonly pacerName?: string | undefined
   /** Where the server writes about faults, such as `console`. Default: nothing is written. */
@@ -85,7 +84,7 @@ const HOUR_MS = 3_600_000
 const MAX_LEASE_MS = 600_000
 
 /** The options with their defaults. */
-export type CheckedOptions = {
+export type ServerSettings = {
   readonly [Name in Exclude<keyof PolitelyServerOptions, 'pacerName' | 'secret' | 'tokens'>]-?: Exclude<
     PolitelyServerOptions[Name],
     undefined
@@ -97,7 +96,7 @@ export type CheckedOptions = {
 }
 
 /** @throws {OptionError} for an invalid or unknown option. */
-export function checkedOptions(options: PolitelyServerOptions): CheckedOptions {
+export function checkedOptions(options: PolitelyServerOptions): ServerSettings {
   assertOptions(options, EXAMPLE)
   assertKnown(options, SERVER_OPTIONS, {})
   const {

@@ -117,7 +117,7 @@ export const PermitsAnswer = Type.Object({
   ),
 })
 
-const Report = Strict({
+const PermitReport = Strict({
   permit: Token,
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999, description: 'The status of the response.' })),
   retry_after: Type.Optional(
@@ -148,7 +148,7 @@ const Report = Strict({
   end: Type.Optional(Type.Boolean({ default: true, description: 'Whether the request has ended.' })),
 })
 
-export const ReportsBody = Strict({ reports: Batch(Report) })
+export const ReportsBody = Strict({ reports: Batch(PermitReport) })
 
 const Done = Type.Object({
   state: Type.String({
@@ -206,7 +206,7 @@ export const jsonRoute = (operationId: string, summary: string, takes: object = 
 
 export type PermitsBody = Static<typeof PermitsBody>
 export type ReportsBody = Static<typeof ReportsBody>
-export type Report = Static<typeof Report>
+export type PermitReport = Static<typeof PermitReport>
 export type RenewalsBody = Static<typeof RenewalsBody>
 export type UrlQuery = Static<typeof UrlQuery>
 export type FetchBody = Static<typeof FetchBody>

@@ -24,10 +24,10 @@ import { permitRoutes } from './http/routes-permits.ts'
 import { robotsRoutes } from './http/routes-robots.ts'
 import { serverMetrics } from './metrics.ts'
 import {
-  type CheckedOptions,
   checkedOptions,
   type PolitelyServerOptions,
   type ServerAddress,
+  type ServerSettings,
   type TcpOptions,
 } from './options.ts'
 import { PermitDesk } from './permits/desk.ts'
@@ -66,7 +66,7 @@ const LOCAL = 'local'
  * ```
  */
 export class PolitelyServer implements AsyncDisposable {
-  readonly #options: CheckedOptions
+  readonly #options: ServerSettings
   readonly #context: ServerContext
   readonly #tenants: Tenants
   readonly #local: Tenant

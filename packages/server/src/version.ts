@@ -3,4 +3,4 @@ import { createRequire } from 'node:module'
 
 const manifest = createRequire(import.meta.url)('@politely/server/package.json') as { readonly version: string }
 
-export const version: string = manifest.version
+export const serverVersion: string = manifest.version

@@ -72,25 +72,25 @@ describe.skipIf(isWithoutBrowser)('in a browser', () => {
     await page.keyboard.press('Control+k')
     await page.locator('.pagefind-ui__search-input:focus').waitFor()
     await page.keyboard.type('Retry-After')
-    const result = page.locator('.pagefind-ui__result-link', { hasText: 'Pauses that sites ask for' })
+    const result = page.locator('.pagefind-ui__result-link[href*="/waiting/"]').first()
     await result.waitFor()
     await result.focus()
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/pauses/**')
+    await page.waitForURL('**/waiting/**')
   })
 
   test('the choice of colours is kept on the next page', async () => {
     const page = await open('/waiting/')
     await page.locator('starlight-theme-select select').first().selectOption('dark')
-    await page.goto(`${site.origin}/pauses/`)
+    await page.goto(`${site.origin}/outcomes/`)
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
   })
 
   test('the menu of a phone leads to a page', async () => {
     const page = await open('/waiting/', LOOKS.phone)
     await page.getByRole('button', { name: 'Menu' }).click()
-    await page.getByRole('link', { name: 'Pauses', exact: true }).first().click()
-    await page.waitForURL('**/pauses/')
+    await page.getByRole('link', { name: 'Outcomes', exact: true }).first().click()
+    await page.waitForURL('**/outcomes/')
   })
 
   test('the start page answers what is typed', async () => {

@@ -48,8 +48,8 @@ describe.skipIf(isWithoutBrowser)('on a phone', () => {
     const { page } = await site.newPage(PHONE)
     await page.goto(`${site.origin}/playground/`)
     await page.getByRole('button', { name: 'Menu' }).click()
-    await page.getByRole('link', { name: 'Pauses', exact: true }).first().click()
-    await page.waitForURL('**/pauses/')
+    await page.getByRole('link', { name: 'Outcomes', exact: true }).first().click()
+    await page.waitForURL('**/outcomes/')
   })
 })
 

@@ -6,8 +6,8 @@ export type Questions = Readonly<Record<string, readonly string[]>>
 /** The search was tuned with these. */
 export const questions: Questions = {
   timeout: ['production'],
-  '429 too many requests': ['pauses'],
-  'retry-after': ['pauses'],
+  '429 too many requests': ['waiting'],
+  'retry-after': ['pace-options', 'waiting'],
   proxy: ['production'],
   'set user agent': ['getting-started', 'options'],
   redis: ['stores', 'fleet'],
@@ -49,7 +49,7 @@ export const questions: Questions = {
 export const blindQuestions: Questions = {
   ECONNREFUSED: ['reference/errors', 'troubleshooting', 'sites-that-fail'],
   'crawler too slow': ['troubleshooting', 'pace-options', 'waiting', 'production'],
-  'getting banned': ['pauses', 'sites-that-fail', 'outcomes'],
+  'getting banned': ['waiting', 'sites-that-fail', 'outcomes'],
   'robots.txt is html': ['troubleshooting', 'fetching'],
   'limit concurrency': ['waiting', 'pace-options', 'options'],
   maxDelayMs: ['waiting', 'pace-options', 'options', 'troubleshooting'],

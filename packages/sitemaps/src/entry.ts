@@ -25,6 +25,7 @@ export interface SitemapEntry {
 /**
  * sitemaps.org lets a file list pages of its own host only. Pages of another host count if the
  * robots.txt of that host names the file.
+ * @inline
  */
 export interface ForeignHost {
   readonly origin: string
@@ -36,7 +37,10 @@ export interface ForeignHost {
   readonly proof: 'robots.txt' | 'none' | 'unchecked'
 }
 
-/** The page in another language, or for another medium. */
+/**
+ * The page in another language, or for another medium.
+ * @inline
+ */
 export interface SitemapAlternate {
   /** The URL: absolute, resolved against the URL of the page. */
   readonly href: string
@@ -44,7 +48,10 @@ export interface SitemapAlternate {
   readonly media?: string
 }
 
-/** An image on the page, by the image extension. */
+/**
+ * An image on the page, by the image extension.
+ * @inline
+ */
 export interface SitemapImage {
   /** The URL, as written. */
   readonly loc: string
@@ -54,7 +61,10 @@ export interface SitemapImage {
   readonly license?: string
 }
 
-/** The page as a news article, by the news extension. The texts are as written. */
+/**
+ * The page as a news article, by the news extension. The texts are as written.
+ * @inline
+ */
 export interface SitemapNews {
   readonly name?: string
   readonly language?: string
@@ -64,7 +74,10 @@ export interface SitemapNews {
   readonly genres?: string
 }
 
-/** A video on the page, by the video extension. The texts are as written. */
+/**
+ * A video on the page, by the video extension. The texts are as written.
+ * @inline
+ */
 export interface SitemapVideo {
   readonly title?: string
   readonly description?: string

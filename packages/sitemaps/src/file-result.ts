@@ -3,7 +3,7 @@ import { describeVerdict } from '@politely/core'
 import { withoutCredentials } from '@politely/core/internal'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { ForeignHost } from './entry.ts'
-import type { LimitName } from './limits.ts'
+import type { SitemapLimits } from './limits.ts'
 import type { DateTrust } from './parse/date-trust.ts'
 import type { SitemapFormat, SitemapProblem } from './parse/found.ts'
 
@@ -30,7 +30,7 @@ export const reasonMeanings = {
 } as const
 
 /** Why a file is not complete. */
-export type SitemapReason = keyof typeof reasonMeanings | `limit: ${LimitName}`
+export type SitemapReason = keyof typeof reasonMeanings | `limit: ${keyof SitemapLimits}`
 
 /**
  * - `complete`: the whole file was read. It may have problems.
@@ -38,6 +38,7 @@ export type SitemapReason = keyof typeof reasonMeanings | `limit: ${LimitName}`
  * - `failed`: nothing was read.
  * - `unchanged`: the server answered 304 to a conditional request.
  * - `skipped`: the file was not requested.
+ * @inline
  */
 export type SitemapOutcome = 'complete' | 'partial' | 'failed' | 'unchanged' | 'skipped'
 

@@ -11,7 +11,7 @@ export interface SitemapLimits {
    * `over-50000-entries`. Default 1,000,000.
    */
   readonly maxEntriesPerFile?: number | undefined
-  /** The most files of the whole reading, and the most that are queued. Default 10,000. */
+  /** The most files of the whole reading. At most this many are queued. Default 10,000. */
   readonly maxFiles?: number | undefined
   /**
    * The most bytes of the URLs that the reading keeps: of the files that wait, of the files that were
@@ -20,7 +20,7 @@ export interface SitemapLimits {
   readonly maxQueueBytes?: number | undefined
   /** The most levels of indexes above a file. Default 10. */
   readonly maxDepth?: number | undefined
-  /** The most bytes of one file as sent, before gzip is unpacked. Default 100 MiB. */
+  /** The most bytes of one file as sent. Default 100 MiB. */
   readonly maxBytesIn?: number | undefined
   /**
    * The most bytes of one file after gzip is unpacked. If a file was packed several times, what comes
@@ -35,7 +35,7 @@ export interface SitemapLimits {
    * unpacks and parses. The time that the caller takes for entries does not count. Default 5 minutes.
    */
   readonly maxFileMs?: number | undefined
-  /** The most characters of one text, such as a URL or a title. Default 65,536. */
+  /** The most characters of one text, such as a URL. Default 65,536. */
   readonly maxTextLength?: number | undefined
   /** The most characters of one attribute. Default 8,192. */
   readonly maxAttributeLength?: number | undefined
@@ -47,8 +47,10 @@ export interface SitemapLimits {
   readonly maxForeignHosts?: number | undefined
 }
 
-/** The name of a limit. */
-export type LimitName = keyof SitemapLimits
+/**
+ * The name of a limit.
+ */
+type LimitName = keyof SitemapLimits
 export type Limits = { readonly [L in LimitName]: number }
 
 const MIB = 1024 * 1024

@@ -2,8 +2,8 @@
 import { OptionError } from '@politely/core'
 import type { SitemapEntry } from './entry.ts'
 import type { SitemapFiles } from './read/file-results.ts'
-import { type ReadSitemapsOptions, type SitemapSource, settingsOf } from './read/options.ts'
-import { Reading } from './read/reading.ts'
+import { type ReadSitemapsOptions, readingSettingsOf, type SitemapSource } from './read/options.ts'
+import { SiteReading } from './read/reading.ts'
 import type { ResumeToken } from './read/resume-token.ts'
 
 /**
@@ -38,9 +38,9 @@ export interface SitemapReading extends AsyncIterable<SitemapEntry> {
  * @throws {OptionError} for an invalid source or option.
  */
 export function readSitemaps(source: SitemapSource, options: ReadSitemapsOptions): SitemapReading {
-  const settings = settingsOf(source, options)
+  const settings = readingSettingsOf(source, options)
   let isRead: 'entries' | 'files only' | undefined
-  const reading = new Reading(settings, () => setImmediate(drain))
+  const reading = new SiteReading(settings, () => setImmediate(drain))
   const entries = reading.entries()
   // The iterators of the entries and of the files may begin in the same turn of the event loop.
   const drain = async () => {

@@ -25,7 +25,7 @@ export interface SqliteStoreOptions {
    */
   readonly busyTimeoutMs?: number | undefined
   /**
-   * Called after the store has renamed a damaged file, just before it creates a new one.
+   * Called after the store has renamed a damaged file.
    * @default a process warning with the code `POLITELY_STORE_SET_ASIDE`
    */
   readonly onSetAside?: ((event: SetAside) => void) | undefined
@@ -49,7 +49,7 @@ export type SetAside = {
   readonly error: Error
 }
 
-export type Settings = { readonly [O in keyof SqliteStoreOptions]-?: NonNullable<SqliteStoreOptions[O]> }
+export type StoreSettings = { readonly [O in keyof SqliteStoreOptions]-?: NonNullable<SqliteStoreOptions[O]> }
 
 const DEFAULT_BYTES = 1024 * 1024 * 1024
 const MIN_BYTES = 16 * 1024 * 1024
@@ -63,7 +63,7 @@ const KNOWN: Readonly<Record<keyof SqliteStoreOptions, true>> = {
 }
 
 /** Fills in defaults. @throws {OptionError} for an invalid option. */
-export function settingsOf(options: SqliteStoreOptions): Settings {
+export function storeSettingsOf(options: SqliteStoreOptions): StoreSettings {
   assertFileOptions(options, KNOWN, FILE_WORDS)
   return { path: absolutePath(options.path, FILE_WORDS), ...fileSettings(options) }
 }
@@ -91,7 +91,7 @@ export function assertFileOptions(
 }
 
 /** Fills in the defaults of the options that all stores in files have. @throws {OptionError} for an invalid option. */
-export function fileSettings(options: Omit<SqliteStoreOptions, 'path'>): Omit<Settings, 'path'> {
+export function fileSettings(options: Omit<SqliteStoreOptions, 'path'>): Omit<StoreSettings, 'path'> {
   const {
     maxBytes = DEFAULT_BYTES,
     busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Store, StoreClosedError } from '@politely/fetcher'
 import { DatabaseAccess } from './database-access.ts'
-import { type Settings, type SqliteStoreOptions, settingsOf } from './options.ts'
+import { type SqliteStoreOptions, type StoreSettings, storeSettingsOf } from './options.ts'
 import { sizeLimits } from './size-limits.ts'
 import { type StoredText, StoreFile, type Write } from './store-file.ts'
 
@@ -33,7 +33,7 @@ const OVERHEAD_BYTES_PER_WRITE = 4 * 4_096
  * `StoreError`; its `code` says why.
  */
 export class SqliteStore implements Store {
-  readonly #settings: Settings
+  readonly #settings: StoreSettings
   readonly #access: DatabaseAccess<StoreFile>
   #queue: PendingWrite[] = []
   #flushing: Promise<void> | undefined
@@ -47,7 +47,7 @@ export class SqliteStore implements Store {
    * application or a newer version.
    */
   constructor(options: SqliteStoreOptions) {
-    this.#settings = settingsOf(options)
+    this.#settings = storeSettingsOf(options)
     const { path, maxBytes } = this.#settings
     this.#access = new DatabaseAccess(
       { ...this.#settings, example: 'robots.sqlite' },

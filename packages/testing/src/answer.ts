@@ -5,7 +5,10 @@ import { describeValue, integer, makeResponse, oneOf } from '@politely/fetcher/i
 import { FAILURE_NAMES, type FailureName, failureError } from './failures.ts'
 import { ANSWER_HINTS, assertParts, FAILURE_HINTS } from './parts.ts'
 
-/** A response of the fake web. Each part has a default. */
+/**
+ * A response of the fake web. Each part has a default.
+ * @inline
+ */
 export interface FakeResponse {
   /** Default 200. From 200 to 999. */
   readonly status?: number | undefined
@@ -15,7 +18,10 @@ export interface FakeResponse {
   readonly body?: string | Uint8Array | undefined
 }
 
-/** A request that gets no response. */
+/**
+ * A request that gets no response.
+ * @inline
+ */
 export interface FakeFailure {
   /**
    * `dns`: no such host. `refused`: nothing listens there. `timeout`: no connection in time; the
@@ -32,13 +38,10 @@ export interface FakeFailure {
 export type FakeReply = string | number | null | FakeResponse | FakeFailure | Response
 
 /**
- * Returns the reply to a request. The function may return a promise, and wait with `setTimeout` for
- * a slow response.
+ * What the fake web answers: a reply, or a function that returns the reply to a request. The function
+ * may return a promise, and wait with `setTimeout` for a slow response.
  */
-export type FakeHandler = (request: Request) => FakeReply | Promise<FakeReply>
-
-/** What the fake web answers: a reply, or a function that returns the reply to a request. */
-export type FakeAnswer = FakeReply | FakeHandler
+export type FakeAnswer = FakeReply | ((request: Request) => FakeReply | Promise<FakeReply>)
 
 const EXPECTED =
   'expected a text, a status such as 404, { status, headers, body }, { fails: "timeout" }, or a function that returns one of these'

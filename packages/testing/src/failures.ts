@@ -1,6 +1,9 @@
 // The errors of requests that get no response. They have the codes and the texts of Node and undici.
 
-/** How a request can fail. */
+/**
+ * How a request can fail.
+ * @inline
+ */
 export type FailureName = 'dns' | 'refused' | 'timeout' | 'reset' | 'tls'
 
 const FAILURES: Readonly<Record<FailureName, (host: string) => [code: string, message: string]>> = {

@@ -1,10 +1,8 @@
 // The public API of `@politely/testing`.
 
 export { isPolitelyError, OptionError } from '@politely/core'
-export type { Purpose } from '@politely/core/usage'
-export type { FakeAnswer, FakeFailure, FakeHandler, FakeReply, FakeResponse } from './answer.ts'
+export type { FakeAnswer, FakeReply } from './answer.ts'
 export type { FakeClock, FakeTimers } from './clock.ts'
-export type { FailureName } from './failures.ts'
 export { type FakeWeb, type FakeWebOptions, fakeWeb, type LoggedRequest } from './fake-web.ts'
 export { type MatcherResult, type RobotsMatchers, robotsMatchers } from './robots-matchers.ts'
 export type { FakeSite } from './sites.ts'

@@ -1,7 +1,7 @@
 // The sites of a fake web: checks them, and finds the answer to a request.
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
-import { assertAnswer, type FakeAnswer, type FakeFailure, type FakeHandler, responseTo } from './answer.ts'
+import { assertAnswer, type FakeAnswer, type FakeFailure, type FakeReply, responseTo } from './answer.ts'
 import { failureError } from './failures.ts'
 import { assertParts, SITE_HINTS } from './parts.ts'
 
@@ -14,7 +14,10 @@ export interface FakeSite {
    * query that has no answer of its own. Every other path is a 404. Or one function for all paths.
    * Default: no pages.
    */
-  readonly pages?: Readonly<Record<string, FakeAnswer>> | FakeHandler | undefined
+  readonly pages?:
+    | Readonly<Record<string, FakeAnswer>>
+    | ((request: Request) => FakeReply | Promise<FakeReply>)
+    | undefined
 }
 
 /** An answer, and its name in error messages. */

@@ -6,7 +6,7 @@ import { type StoreName, storeAbilities } from '@politely/testkit/cases/store-ab
 import { expectTables } from '@politely/testkit/doc-page'
 import Keyv from 'keyv'
 import { expect, test, vi } from 'vitest'
-import { storeCases, storeCasesFor } from '../src/cases/index.ts'
+import { type StoreAbility, storeCases, storeCasesFor } from '../src/cases/index.ts'
 
 test.for(storeCasesFor(storeAbilities.MemoryStore))('MemoryStore: $name', async ({ run }) => {
   const maxBytes = 4_000_000
@@ -48,6 +48,16 @@ test('the cases detect a store that never forgets, and one that forgets at once'
   expect(always.length).toBeGreaterThan(10)
 })
 
+/** What a store does that has an ability. */
+const ABILITIES: Readonly<Record<StoreAbility, string>> = {
+  ordered: 'applies concurrent calls in the order of the calls',
+  bounded: 'has a size limit: `maxBytes` of the kit, and `heldBytes` if it can be measured',
+  closing: 'has `close`',
+  shared: 'can be opened several times over one storage',
+  lasting: 'keeps its texts after `close`',
+  leasing: 'has `lease`, and is `shared`',
+}
+
 test('docs/stores.md contains these rows', { tags: 'page' }, async () => {
   const stores: readonly StoreName[] = [
     'MemoryStore',
@@ -56,12 +66,25 @@ test('docs/stores.md contains these rows', { tags: 'page' }, async () => {
     'PostgresStore',
     'fromKeyv over a Map',
   ]
-  const head = ['guarantee', ...stores.map((store) => store.replace(/^\w+/, '`$&`'))]
-  const rows = storeCases.map((row) => [
-    row.name,
-    ...stores.map((store) => (storeCasesFor(storeAbilities[store]).includes(row) ? 'yes' : '–')),
-  ])
-  await expectTables('docs/stores.md', { head, rows })
+  const storesWith = (ability: StoreAbility) => stores.filter((store) => storeAbilities[store].includes(ability))
+  const abilities = Object.entries(ABILITIES) as [StoreAbility, string][]
+  await expectTables(
+    'docs/stores.md',
+    {
+      head: ['other guarantee', 'of a store with'],
+      rows: storeCases.flatMap(({ name, needs }) => (needs === undefined ? [] : [[name, `\`${needs}\``]])),
+    },
+    {
+      head: ['ability', 'the store', 'which stores'],
+      rows: abilities.map(([ability, meaning]) => [
+        `\`${ability}\``,
+        meaning,
+        storesWith(ability)
+          .map((store) => store.replace(/^\w+/, '`$&`'))
+          .join(', '),
+      ]),
+    },
+  )
 })
 
 test('no two rows have the same name', () => {

@@ -8,7 +8,7 @@ export interface OptionRow {
   readonly type: string
   /** Its default as Markdown, `required`, or undefined if the docstring names none. */
   readonly defaultText: string | undefined
-  /** The first sentence of the docstring, or an empty text. */
+  /** The first sentence of the docstring, up to a colon or semicolon; or an empty text. */
   readonly meaning: string
 }
 
@@ -40,11 +40,20 @@ export function optionRowsIn(source: string, type: string): OptionRow[] {
 /** A character of a sentence: code in backticks, a dot inside a word or number, or any other one. */
 const IN_SENTENCE = String.raw`(?:\`[^\`]*\`|\.(?=\w)|[^.\`])`
 const SENTENCE = new RegExp(String.raw`^${IN_SENTENCE}*\.`)
+/** The part of a sentence before a colon or semicolon, if it has at least four words. */
+const FIRST_PART = /^(?:(?:`[^`]*`|[^:;`\s])+\s){3,}(?:`[^`]*`|[^:;`\s])+/
+/** What the column of units says already. */
+const UNIT = /,? in (?:milliseconds|bytes)\b(?=[,.:;])/g
 /** A sentence, or its last part after a semicolon, that begins with `default`. */
 const DEFAULT = new RegExp(`(?:^|[.;] )[Dd]efault(?: and minimum)?:? ((?:(?!;)${IN_SENTENCE})+)`)
 
+/** Four or more words after the value of a default. */
+const LONG_REASON = /[:;](?: \S+){4,}$/
+
 function firstSentence(docs: string): string {
-  return SENTENCE.exec(oneLine(docs))?.[0] ?? oneLine(docs)
+  const sentence = SENTENCE.exec(oneLine(docs))?.[0] ?? oneLine(docs)
+  const text = sentence.replace(UNIT, '')
+  return FIRST_PART.exec(text)?.[0].replace(/\.?$/, '.') ?? text
 }
 
 /** What follows `@default`, `Default` or `default:`, or the value before `(the default)`. */
@@ -53,7 +62,7 @@ function defaultIn(docs: string): string | undefined {
   if (tag !== undefined) return asMarkdown(tag)
   const line = oneLine(docs)
   const [, value] = /(`[\w-]+`)(?: \(|, )the default\)/.exec(line) ?? DEFAULT.exec(line) ?? []
-  return value && asMarkdown(value.trim())
+  return value && asMarkdown(value.trim().replace(LONG_REASON, ''))
 }
 
 /** Without tags, and `{@link X}` as code. */

@@ -55,7 +55,7 @@ const GUARD = 'fetching.md#which-addresses-the-client-connects-to'
 const RESPONSE = 'fetching.md#what-a-response-means'
 const LIMITS = 'waiting.md#limits-on-several-levels'
 const WAITS = 'waiting.md#what-a-request-waits-for'
-const PAUSES = 'pauses.md#how-a-site-asks'
+const PAUSES = 'waiting.md#how-a-site-asks'
 const CIRCUITS = 'sites-that-fail.md#the-circuit-of-an-origin'
 const OPERATOR = 'identity.md#in-a-program'
 const STREAMS = 'fetching.md#streams-of-urls'
@@ -131,8 +131,8 @@ export const optionTables: readonly OptionTable[] = [
           progressMs: 'waiting.md#logs',
           backoff: PAUSES,
           circuit: CIRCUITS,
-          rateLimitHeaders: 'pauses.md#rate-limit-headers',
-          countRobots: 'pauses.md#after-a-request-for-robotstxt',
+          rateLimitHeaders: 'pace-options.md#rate-limit-headers',
+          countRobots: 'pace-options.md#after-a-request-for-robotstxt',
           budget: 'pace-options.md#a-budget-for-each-site',
           obey: 'pace-options.md#your-own-site',
           pace: 'pace-options.md#options-for-one-site',
@@ -145,7 +145,7 @@ export const optionTables: readonly OptionTable[] = [
         from: 'gate',
         type: 'BackoffOptions',
         prefix: 'backoff.',
-        at: { failures: 'pauses.md#requests-without-a-response', '*': PAUSES },
+        at: { failures: 'pace-options.md#requests-without-a-response', '*': PAUSES },
       },
       { from: 'gate', type: 'CircuitOptions', prefix: 'circuit.', at: { '*': CIRCUITS } },
       { from: 'gate', type: 'ObeyOptions', prefix: 'obey.', at: { '*': 'pace-options.md#your-own-site' } },
@@ -159,7 +159,7 @@ export const optionTables: readonly OptionTable[] = [
         from: 'gate',
         type: 'PoliteGateOptions',
         at: {
-          robots: 'waiting.md#limits-on-several-levels',
+          robots: 'polite-fetch.md',
           now: 'testing.md#vitest',
           lookup: 'pace-options.md#which-requests-share-a-pace',
           logger: 'waiting.md#logs',
@@ -176,7 +176,7 @@ export const optionTables: readonly OptionTable[] = [
         type: 'PoliteFetchOptions',
         at: {
           onDisallowed: 'polite-fetch.md#refusals',
-          isRateLimited: 'pauses.md#rate-limit-pages',
+          isRateLimited: 'pace-options.md#rate-limit-pages',
           requestTimeoutMs: 'production.md#time-limits',
           callerTimeouts: 'waiting.md#timeouts-in-existing-code',
           retry: 'production.md#retries',
@@ -308,7 +308,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'MemoryStore',
-    text: 'For `new MemoryStore({ … })` of `@politely/fetcher`.',
+    text: 'From `@politely/fetcher`.',
     options: [
       {
         from: 'fetcher',
@@ -319,7 +319,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'SqliteStore',
-    text: 'For `new SqliteStore({ … })` of `@politely/sqlite`.',
+    text: 'From `@politely/sqlite`.',
     options: [
       { from: 'sqlite', type: 'SqliteStoreOptions', at: { now: 'testing.md#vitest', '*': 'stores.md#in-a-file' } },
     ],
@@ -367,7 +367,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'PageCache',
-    text: 'For `new PageCache({ … })` of `@politely/cache`.',
+    text: 'From `@politely/cache`.',
     options: [
       {
         from: 'cache',
@@ -403,12 +403,12 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'MemoryPageStore',
-    text: 'For `new MemoryPageStore({ … })` of `@politely/cache`.',
+    text: 'From `@politely/cache`.',
     options: [{ from: 'cache', type: 'MemoryPageStoreOptions', at: { '*': 'page-cache.md#where-pages-are-kept' } }],
   },
   {
     title: 'SqlitePageStore',
-    text: 'For `new SqlitePageStore({ … })` of `@politely/cache`, which `PageCache` makes for its option `file`.',
+    text: 'From `@politely/cache`. `PageCache` makes one for its option `file`.',
     options: [
       {
         from: 'cache',
@@ -419,7 +419,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'RedisStore',
-    text: 'For `new RedisStore({ … })` of `@politely/redis`.',
+    text: 'From `@politely/redis`.',
     options: [
       { from: 'redis', type: 'RedisStoreOptions', at: { now: 'testing.md#vitest', '*': 'stores.md#in-redis' } },
     ],
@@ -431,7 +431,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'PostgresStore',
-    text: 'For `new PostgresStore({ … })` of `@politely/postgres`.',
+    text: 'From `@politely/postgres`.',
     options: [
       {
         from: 'postgres',
@@ -442,7 +442,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'PostgresPacer',
-    text: 'For `new PostgresPacer({ … })` of `@politely/postgres`.',
+    text: 'From `@politely/postgres`.',
     options: [
       {
         from: 'postgres',
@@ -458,7 +458,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'RedisPacer',
-    text: 'For `new RedisPacer({ … })` of `@politely/redis`.',
+    text: 'From `@politely/redis`.',
     options: [
       {
         from: 'redis',
@@ -493,7 +493,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'FetchTools',
-    text: 'For `new FetchTools({ … })` of `@politely/mcp`.',
+    text: 'From `@politely/mcp`.',
     options: [
       {
         from: 'mcp',
@@ -509,7 +509,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'PolitelyServer',
-    text: 'For `new PolitelyServer({ … })` of `@politely/server`, and for its method `listen`.',
+    text: 'From `@politely/server`. Some are options of its method `listen`.',
     options: [
       { from: 'server', type: 'PolitelyServerOptions', at: { '*': 'serve.md#in-your-own-program' } },
       { from: 'server', type: 'TcpOptions', prefix: 'listen.', at: { '*': 'serve.md#in-your-own-program' } },
@@ -517,7 +517,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'PolitelyInstrumentation',
-    text: 'For `new PolitelyInstrumentation({ … })` of `@politely/otel`.',
+    text: 'From `@politely/otel`.',
     options: [
       { from: 'otel', type: 'PolitelyInstrumentationConfig', at: { '*': 'observing.md#what-it-costs' } },
       { from: 'otel', type: 'OriginLabelOptions', prefix: 'origins.', at: { '*': 'observing.md#what-it-costs' } },
@@ -525,7 +525,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'The operator of a crawler',
-    text: 'For `signDirectory({ … })`, `directoryHandler({ … })`, `identityFiles(identity, { … })`, `checkDirectory(agent, kids, { … })`, `checkIdentity(identity, { … })` and `rotateKey(old, { … })` of `@politely/web-bot-auth/operator` (experimental).',
+    text: 'For `signDirectory`, `directoryHandler`, `identityFiles`, `checkDirectory`, `checkIdentity` and `rotateKey` of `@politely/web-bot-auth/operator` (experimental).',
     options: [
       { from: 'web-bot-auth', type: 'DirectoryContent', at: { '*': OPERATOR } },
       { from: 'web-bot-auth', type: 'IdentityFilesOptions', at: { '*': OPERATOR } },
@@ -547,7 +547,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'NetworkGuard',
-    text: 'For `new NetworkGuard({ … })` of `@politely/fetcher`.',
+    text: 'From `@politely/fetcher`.',
     options: [{ from: 'fetcher', type: 'NetworkGuardOptions', at: { '*': GUARD } }],
   },
   {
@@ -569,7 +569,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'CrawlTimeline',
-    text: 'For `new CrawlTimeline({ … })` of `@politely/timeline`.',
+    text: 'From `@politely/timeline`.',
     options: [
       {
         from: 'timeline',

@@ -25,7 +25,7 @@ interface PacerFailure {
   heal(): unknown
 }
 
-/** What the worker sees, as one row of the table. */
+/** What the worker sees. The tables have the error. */
 export interface SeenFailure {
   readonly during: string
   readonly after: string
@@ -80,6 +80,18 @@ export async function watchFailure(failure: PacerFailure): Promise<SeenFailure> 
   expect(recoveries > 0).toBe(errors.length > 0)
   expect(pacer.counters.failures).toBe(errors.length)
   return { during, after, error: describeError(errors[0]), starts }
+}
+
+/**
+ * Expects the replies that docs/fleet.md describes next to its tables: slots from a server that is
+ * only slow, and otherwise a wait, or a slot of the worker's own, until the server is back.
+ */
+export function expectAsDescribed(name: string, wait: SeenFailure, local: SeenFailure): void {
+  const during =
+    wait.error === 'none'
+      ? ['a slot', 'a slot']
+      : ['a wait, `pacer-failure`', 'a slot with `fleetSize` times the delay']
+  expect([wait.during, local.during, wait.after], name).toEqual([...during, 'a slot'])
 }
 
 function listen(name: string, pacer: object, listener: (message: { readonly error?: unknown }) => void): void {

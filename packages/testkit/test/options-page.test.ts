@@ -38,8 +38,6 @@ const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 const NOT_LISTED = [
   'PolitelyOptions', // joins other types
   'WhenOptions', // two of EnterOptions
-  'GuardOptions', // of the code that the browser adapters share
-  'PageRequestOptions', // the same
 ]
 
 /** The types of options that the entries of all packages export. */
@@ -86,9 +84,9 @@ describe('docs/options.md', () => {
   })
 
   it('has the defaults of the code', async () => {
-    const { settingsOf } = await import(join(root, 'packages/fetcher/src/options/options.ts'))
+    const { clientSettingsOf } = await import(join(root, 'packages/fetcher/src/options/options.ts'))
     const { pacingOf } = await import(join(root, 'packages/gate/src/options/pacing.ts'))
-    const { policy, ...settings } = settingsOf({ userAgent: 'ExampleBot/1.0' })
+    const { policy, ...settings } = clientSettingsOf({ userAgent: 'ExampleBot/1.0' })
     const pacing = pacingOf({})
     const inCode: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
       RobotsClientOptions: { ...policy, ...settings },
@@ -121,22 +119,25 @@ function optionsPage(): string {
 
 ${text}
 
-| option | type or unit | default | what it does | more |
-|---|---|---|---|---|
-${options.flatMap(rowsOf).map(lineOf).join('')}`,
+| option | type; default | meaning |
+|---|---|---|
+${[...new Set(options.flatMap(rowsOf).map(lineOf))].join('')}`,
   )
   return `# All options
 
-The code makes this page: each option, its default, and the first sentence of its description. The last column says where to read
-more. \`ms\` are milliseconds. If you misspell an option, or use another crawler's name for it, such as \`downloadDelay\`, you get an
-\`OptionError\` that says what to write. [Migrating](migrating.md) compares the settings of other crawlers with these.
+Each option, its default, and what it does. Its name leads to the page that says more. \`ms\` are milliseconds. A row without a default has none. If you misspell an option,
+or write another crawler's name for it, such as \`downloadDelay\`, an \`OptionError\` says what to write.
+[Migrating](migrating.md) compares the settings of other crawlers with these.
 
 ${tables.join('\n')}`
 }
 
-function lineOf({ name, type, defaultText = 'none', meaning, options, at }: Row): string {
-  const cells = [`\`${options.prefix ?? ''}${name}\``, type, defaultText, meaning, `[${placeOf(at)?.title}](${at})`]
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
+function lineOf({ name, type, defaultText, meaning, options, at }: Row): string {
+  const isPlain = /^(?:number|boolean)$/.test(type) && /^(?:[\d.,]+|`(?:true|false)`)/.test(defaultText ?? '')
+  const value = isPlain ? defaultText : [type, defaultText].filter(Boolean).join('; ')
+
+  const cells = [`[\`${options.prefix ?? ''}${name}\`](${at})`, value, meaning]
+  return `| ${cells.map((cell = '') => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
 }
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -1,9 +1,4 @@
 // The public API of `@politely/timeline`.
 
 export type { TimelineMark, TimelineRow } from './row.ts'
-export {
-  CrawlTimeline,
-  type CrawlTimelineOptions,
-  type TimelineSvgOptions,
-  type TimelineTextOptions,
-} from './timeline.ts'
+export { CrawlTimeline, type CrawlTimelineOptions } from './timeline.ts'

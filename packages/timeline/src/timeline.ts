@@ -25,7 +25,10 @@ export interface CrawlTimelineOptions {
   readonly maxMarks?: number | undefined
 }
 
-/** Options of `CrawlTimeline.text`. */
+/**
+ * Options of `CrawlTimeline.text`.
+ * @inline
+ */
 export interface TimelineTextOptions {
   /** The maximum line width, in characters, from 40. Default 80. */
   readonly columns?: number | undefined
@@ -33,7 +36,10 @@ export interface TimelineTextOptions {
   readonly maxRows?: number | undefined
 }
 
-/** Options of `CrawlTimeline.svg`. */
+/**
+ * Options of `CrawlTimeline.svg`.
+ * @inline
+ */
 export interface TimelineSvgOptions {
   /** The width of the image, in pixels, from 300. Default 960. */
   readonly width?: number | undefined

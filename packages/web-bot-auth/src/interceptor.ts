@@ -8,9 +8,6 @@ import type { RequestSigner } from '@politely/fetcher'
 import { challengeOf, checkedSigner, type SignatureHeaders, withHeaders } from '@politely/fetcher/internal'
 import { dispatchedTarget, hasRedirectInside } from '@politely/gate/internal'
 
-/** An interceptor of undici 7 or 8: `new Agent().compose(signedInterceptor(signer))`. */
-export type SignedInterceptor = <D extends (options: never, handler: never) => boolean>(dispatch: D) => D
-
 interface Options {
   readonly origin?: string | URL | undefined
   readonly path: string
@@ -50,7 +47,9 @@ const REDIRECT_INSIDE =
  * interceptor throws one, too; and an `InvalidRequestError` for a request whose URL is unknown: a
  * Client of undici 7 does not tell its origin.
  */
-export function signedInterceptor(signer: RequestSigner): SignedInterceptor {
+export function signedInterceptor(
+  signer: RequestSigner,
+): <D extends (options: never, handler: never) => boolean>(dispatch: D) => D {
   const checked = checkedSigner(signer)
   if (checked === undefined)
     throw new OptionError('signer', 'is missing; write signedInterceptor(signer({ key, agent, profile }))')
@@ -80,7 +79,7 @@ export function signedInterceptor(signer: RequestSigner): SignedInterceptor {
       .then((signature) => pending.aborted || send(signature, pending))
       .catch((error) => pending.abort(error))
     return true
-  }) as unknown as SignedInterceptor
+  }) as unknown as ReturnType<typeof signedInterceptor>
 }
 
 /**

@@ -24,7 +24,10 @@ import { DomainMap } from './domain-map.ts'
 import { isForSignatures, type Jwk, type PublicKey, readPublicKey, validityOf } from './keys.ts'
 import { DIRECTORY_PATH } from './profiles.ts'
 
-/** Options of `KeyDirectories`. Experimental. */
+/**
+ * Options of `KeyDirectories`. Experimental.
+ * @inline
+ */
 export interface DirectoryOptions {
   /** The time limit of one fetch. Milliseconds. Default 5,000. */
   readonly timeoutMs?: number | undefined
@@ -43,8 +46,8 @@ export interface DirectoryOptions {
    */
   readonly maxFetches?: number | undefined
   /**
-   * How long to wait before the same URL is fetched again, for a key that it did not have, or after
-   * a failure. Milliseconds. Default 60,000.
+   * The shortest time between two fetches of one URL. The second fetch is for a key that the first
+   * set lacked, or follows a failure. Milliseconds. Default 60,000.
    */
   readonly retryMs?: number | undefined
   /** Private addresses and blocks, such as `127.0.0.1`, to treat as public. Default none. */

@@ -4,30 +4,32 @@
 /** The name of a profile. Experimental. */
 export type ProfileName = 'cloudflare' | 'ietf-01'
 
-/** What a verifier expects of a signature. Experimental. */
-export interface Profile {
-  /** The document that the profile follows. */
-  readonly source: string
-  /** Its date, as YYYY-MM-DD. */
-  readonly date: string
-  /** The day on which we last compared the profile with its source, as YYYY-MM-DD. */
-  readonly readOn: string
-  /**
-   * The form of Signature-Agent. `string`: the origin of the agent. `dictionary`: a member with the
-   * label of the signature, whose value is the URL of the key set.
-   */
-  readonly agent: 'string' | 'dictionary'
-  /** The covered components, without the agent. */
-  readonly components: readonly string[]
-  /**
-   * Whether a signature that covers only the authority and the agent may be used for several
-   * requests.
-   */
-  readonly mayReuse: boolean
-}
-
 /** The profiles by name. Experimental: a new draft adds a profile, and an old profile may go. */
-export const profiles: Readonly<Record<ProfileName, Profile>> = {
+export const profiles: Readonly<
+  Record<
+    ProfileName,
+    {
+      /** The document that the profile follows. */
+      readonly source: string
+      /** Its date, as YYYY-MM-DD. */
+      readonly date: string
+      /** The day on which we last compared the profile with its source, as YYYY-MM-DD. */
+      readonly readOn: string
+      /**
+       * The form of Signature-Agent. `string`: the origin of the agent. `dictionary`: a member with the
+       * label of the signature, whose value is the URL of the key set.
+       */
+      readonly agent: 'string' | 'dictionary'
+      /** The covered components, without the agent. */
+      readonly components: readonly string[]
+      /**
+       * Whether a signature that covers only the authority and the agent may be used for several
+       * requests.
+       */
+      readonly mayReuse: boolean
+    }
+  >
+> = {
   // Cloudflare refuses the parameter `key`, and asks for `@authority` at least (section 4 of its
   // page).
   cloudflare: {
@@ -48,6 +50,9 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     mayReuse: false,
   },
 }
+
+/** What a verifier expects of a signature. */
+export type Profile = (typeof profiles)[ProfileName]
 
 /** The value of the parameter `tag` of these signatures. */
 export const TAG = 'web-bot-auth'

@@ -3,6 +3,7 @@
 /**
  * The headers of a request: a `Headers`, an object as in Node (`request.headers`), pairs, or a list
  * of names and values in turn (`request.rawHeaders`).
+ * @inline
  */
 export type HeadersLike =
   | Iterable<readonly [string, string]>

@@ -77,9 +77,9 @@ export interface SignerOptions {
    */
   readonly reuseMs?: number | undefined
   /**
-   * Headers that a site has given its visitor, such as the signature that a shop's owner makes for
-   * a crawler: by the host of the site, with its port unless it is 443. They replace your own
-   * signature there, and are sent to exactly this host, over https only. Default none.
+   * Headers that a site has given its visitor, such as a shop's signature: by the host of the site,
+   * with its port unless it is 443. They replace your own signature there, and are sent to exactly
+   * this host, over https only. Default none.
    */
   readonly siteHeaders?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
   /** The clock: returns milliseconds since 1970. Default `Date.now`. */

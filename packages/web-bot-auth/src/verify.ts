@@ -19,33 +19,13 @@ export interface VerifyOptions {
   /** The key sets to search. Default: one object for the process, with the default options. */
   readonly directories?: KeyDirectories | undefined
   /**
-   * How far the signer's clock may be ahead, and how long after its end a signature still counts.
-   * Milliseconds. Default 5,000; at most 300,000.
+   * How far the signer's clock may be off. It may be ahead by so much, and a signature counts so
+   * long after its end. Milliseconds. Default 5,000; at most 300,000.
    */
   readonly clockSkewMs?: number | undefined
   /** The clock: returns milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined
 }
-
-/** Why a signature is invalid. */
-export type InvalidReason =
-  | 'malformed'
-  | 'several-signatures'
-  | 'missing-parameter'
-  | 'missing-agent'
-  | 'bad-agent'
-  | 'agent-not-covered'
-  | 'target-not-covered'
-  | 'unsupported-component'
-  | 'lifetime-too-long'
-  | 'expired'
-  | 'created-in-future'
-  | 'test-key'
-  | 'wrong-algorithm'
-  | 'wrong-signature'
-
-/** Why nothing is known about the client of a request. */
-export type UnverifiedReason = 'unsigned' | 'unknown-key' | 'directory-failed'
 
 /** What `verify` resolves with. Experimental. */
 export type Verification =
@@ -65,8 +45,34 @@ export type Verification =
       /** The nonce, if there is one. `verify` does not compare nonces of requests. */
       readonly nonce: string | undefined
     }
-  | { readonly kind: 'invalid'; readonly reason: InvalidReason; readonly detail: string }
-  | { readonly kind: 'unverified'; readonly reason: UnverifiedReason; readonly detail: string }
+  | {
+      readonly kind: 'invalid'
+      /** Why the signature is invalid. */
+      readonly reason:
+        | 'malformed'
+        | 'several-signatures'
+        | 'missing-parameter'
+        | 'missing-agent'
+        | 'bad-agent'
+        | 'agent-not-covered'
+        | 'target-not-covered'
+        | 'unsupported-component'
+        | 'lifetime-too-long'
+        | 'expired'
+        | 'created-in-future'
+        | 'test-key'
+        | 'wrong-algorithm'
+        | 'wrong-signature'
+      readonly detail: string
+    }
+  | {
+      readonly kind: 'unverified'
+      /** Why nothing is known about the client of the request. */
+      readonly reason: 'unsigned' | 'unknown-key' | 'directory-failed'
+      readonly detail: string
+    }
+
+type ReasonOf<K extends Verification['kind']> = Extract<Verification, { kind: K; reason: string }>['reason']
 
 /** The key sets of calls without the option `directories`. The first such call creates it. */
 let shared: KeyDirectories | undefined
@@ -129,8 +135,12 @@ export async function verify(request: SignedRequest, options: VerifyOptions = {}
   return { kind: 'verified', agent, keyid, profile, covered, created, expires, nonce }
 }
 
-const invalid = (reason: InvalidReason, detail: string): Verification => ({ kind: 'invalid', reason, detail })
-const unverified = (reason: UnverifiedReason, detail: string): Verification => ({ kind: 'unverified', reason, detail })
+const invalid = (reason: ReasonOf<'invalid'>, detail: string): Verification => ({ kind: 'invalid', reason, detail })
+const unverified = (reason: ReasonOf<'unverified'>, detail: string): Verification => ({
+  kind: 'unverified',
+  reason,
+  detail,
+})
 
 /** Says what was compared: most often, the URL is another than the client's. */
 function wrongSignature({ method, url }: SignedRequest, { keyid, covered }: ReadSignature): string {

@@ -4,14 +4,8 @@ import { lookupIn } from '@politely/testkit/servers/lookup'
 import { selfSigned } from '@politely/testkit/servers/self-signed'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { onTestFinished, vi } from 'vitest'
-import {
-  type DirectoryOptions,
-  type Jwk,
-  KeyDirectories,
-  type Signer,
-  type SignerOptions,
-  signer,
-} from '../src/index.ts'
+import { type Jwk, KeyDirectories, type Signer, type SignerOptions, signer } from '../src/index.ts'
+import type { DirectoryOptions } from '../src/key-directories.ts'
 import { DIRECTORY_PATH } from '../src/profiles.ts'
 
 export const KEYS_URL: string = `https://bot.test:PORT${DIRECTORY_PATH}`

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type Jwk, jwkThumbprint, type SignerOptions, SigningError, signer } from '../src/index.ts'
+import { type Jwk, type SignerOptions, SigningError, signer } from '../src/index.ts'
+import { jwkThumbprint } from '../src/keys.ts'
 import { newKey } from './key-server.ts'
 
 const { privateKey, publicKey } = newKey()

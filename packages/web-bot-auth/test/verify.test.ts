@@ -3,7 +3,6 @@ import { createPrivateKey, sign as signBytes } from 'node:crypto'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { describe, expect, test } from 'vitest'
 import {
-  jwkThumbprint,
   KeyDirectories,
   type ProfileName,
   profiles,
@@ -11,6 +10,7 @@ import {
   type SignerOptions,
   verify,
 } from '../src/index.ts'
+import { jwkThumbprint } from '../src/keys.ts'
 import { DIRECTORY_PATH } from '../src/profiles.ts'
 import { KEYS_URL, type KeyServer, newKey, otherSpelling, startKeyServer } from './key-server.ts'
 import { testKeys } from './vectors.ts'

@@ -135,17 +135,4 @@ export const redis = {
    * 50 µs of processor time. In another measurement it was 78 µs.
    */
   scriptsPerSecond: 12_000,
-  /** The memory of one Redis process that still restarts and replicates in minutes. Our choice. */
-  processBytes: 25_000_000_000,
-} as const
-
-/** The memory of a worker. Bytes. */
-export const memory = {
-  /**
-   * The rules of one origin, as `npm run bench -- memory` measured on generated files, and an
-   * estimate of 400 for the entry around them.
-   */
-  rulesBytes: 1_196,
-  /** The pace and queue of an origin while its delay runs, as `npm run bench -- gate` measured. */
-  paceBytes: 165,
 } as const

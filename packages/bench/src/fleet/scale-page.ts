@@ -1,7 +1,7 @@
 // Generates the tables of docs/scale.md from a record.
 import { join } from 'node:path'
 import { type DocTable, withTables } from '@politely/testkit/doc-table'
-import { crawler, memory, redis, web } from './parameters.ts'
+import { crawler, redis, web } from './parameters.ts'
 import type { FleetRecord, Summary } from './record.ts'
 
 export const SCALE_PAGE: string = join(import.meta.dirname, '../../../../docs/scale.md')
@@ -11,45 +11,32 @@ export function scalePage(page: string, record: FleetRecord): string {
 }
 
 export function tablesOf(record: FleetRecord): DocTable[] {
-  return [assumptions(record), figures(record), death(record), billion(record)]
+  return [assumptions(record), figures(record), billion(record)]
 }
 
 function assumptions({ origins, urls, domains, workers, largestSite }: FleetRecord): DocTable {
   const delays = web.crawlDelays.map(({ delayMs, share }) => `${delayMs / 1000} s: ${percent(share)}`).join(', ')
-  const { mean, min, max } = web.responseMs
   const { tailExponent, hostsPerDomain, missingShare, flakyShare, unreachableShare } = web
-  const ours = 'our choice'
   return {
-    head: ['assumed', 'value', 'source'],
+    head: ['assumed', 'value'],
     rows: [
-      ['origins, URLs, workers', `${count(origins)}, ${count(urls)}, ${workers}`, ours],
+      ['origins, URLs, workers', `${count(origins)}, ${count(urls)}, ${workers}`],
       [
         'URLs of a site',
-        `${(urls / origins).toFixed(1)} on average; the share of sites with more than n falls as n^-${tailExponent}; at most ${count(largestSite)}`,
-        '[Huberman and Adamic](https://arxiv.org/abs/cond-mat/9901071) found about 0.7 to 0.9; the largest site is our choice',
+        `${(urls / origins).toFixed(1)} on average; the share of sites with more than n falls as n^-${tailExponent}; at most ${count(largestSite)}. [Huberman and Adamic](https://arxiv.org/abs/cond-mat/9901071) found about 0.7 to 0.9`,
       ],
       [
         'hosts of a registrable domain',
-        `${hostsPerDomain} on average; the share of domains with more than n falls as n^-${web.domainTailExponent}; at most ${percent(web.largestDomainShare)} of all hosts; ${count(domains)} domains`,
-        '[Common Crawl](https://commoncrawl.github.io/cc-crawl-statistics/), CC-MAIN-2024-42, and blogspot.com in its list of domains',
+        `${hostsPerDomain} on average; the share of domains with more than n falls as n^-${web.domainTailExponent}; at most ${percent(web.largestDomainShare)} of all hosts; ${count(domains)} domains, as in [Common Crawl](https://commoncrawl.github.io/cc-crawl-statistics/) CC-MAIN-2024-42`,
       ],
-      ['crawl-delay', `${delays}; others none`, ours],
-      ['delay of the crawler', `\`minDelayMs\` ${crawler.ownDelayMs}, \`maxDelayMs\` ${crawler.maxDelayMs}`, ours],
+      ['crawl-delay', `${delays}; others none`],
       [
         'robots.txt',
         `${percent(missingShare)} answer 404, ${percent(flakyShare)} 503 twice, ${percent(unreachableShare)} always 503`,
-        ours,
       ],
       [
         'overloaded sites',
         `${percent(web.overloadedShare)}: they answer ${percent(web.pushbackShare)} of requests with a 503, half of these with a Retry-After of ${web.retryAfterSeconds} s`,
-        ours,
-      ],
-      ['time of a response', `exponential, ${mean} ms on average, from ${min} ms to ${max / 1000} s`, ours],
-      [
-        'requests under way in a worker',
-        `${crawler.connections}, fetches of robots.txt included`,
-        "the gate's default",
       ],
     ],
   }
@@ -61,68 +48,21 @@ function figures(record: FleetRecord): DocTable {
   return {
     head: ['simulated', 'partition', 'shared pacer'],
     rows: [
-      row('URLs fetched', ({ fetched }) => count(fetched)),
-      row('URLs refused, since robots.txt stayed unreachable', ({ refused }) => count(refused)),
-      ...[0.5, 0.9, 0.99, 0.999].map((share) =>
+      ...[0.9, 0.99].map((share) =>
         row(`${percent(share)} of the URLs were done after`, (run) => duration(milestone(run, share).at)),
       ),
       row('all were done after', ({ makespanMs }) => duration(makespanMs)),
       row('the slowest site takes, at the delay that it asks for', () => duration(record.slowestSiteMs)),
-      row('all requests take, with all connections in use', ({ workMs }) => duration(workMs)),
-      row('the crawl takes, relative to the longer of the two', (run) => ratio(run.makespanMs / idealMs(record, run))),
       row('connections idle, until 90 % were done', (run) => percent(idleShare(run, milestone(run, 0.9)))),
-      row('connections idle, until all were done', (run) =>
-        percent(idleShare(run, { at: run.makespanMs, busyMs: run.busyMs })),
-      ),
       row('requests of the busiest worker, relative to the mean', ({ busiest }) => ratio(busiest)),
-      row('smallest gap, relative to the one asked for', ({ pace }) => ratio(pace.smallest)),
       row('gaps shorter than asked for', ({ pace }) => `${count(pace.short)} of ${count(pace.gaps)}`),
-      row('503 responses that caused a pause', ({ pushbacks }) => count(pushbacks)),
       row('fetches of robots.txt', ({ robots }) => count(robots.fetches)),
-      row('of these, after 24 hours', ({ robots }) => count(robots.refetches)),
-      row('fetches that the lease avoided', ({ robots }) => count(robots.avoidedByLease)),
-      row('fetches of robots.txt a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.robots)),
-      row('requests for pages a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.pages)),
       row("checks that the worker's memory answered", ({ cache }) => percent(cache.memoryHits / cache.checks)),
-      row('checks that Redis answered', ({ cache }) => percent(cache.redisHits / cache.checks)),
-      row('reads of Redis that found a fresh entry', ({ cache, calls }) => percent(cache.redisHits / calls.get)),
       row('Redis calls per URL, for robots.txt', (run) => perUrl(run, robotsCalls(run))),
       row('Redis calls per URL, for the pace', (run) => perUrl(run, run.calls.slot + run.calls.report)),
-      row('the same, if each request that waits costs two calls', (run) =>
-        perUrl(run, run.plan === 'shared' ? run.calls.slot + run.calls.report + run.waits : 0),
-      ),
-      row('Redis calls a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.calls)),
-      row('queue calls per URL, if the queue knows the time', (run) =>
-        perUrl(run, run.plan === 'shared' ? run.pages * redis.callsPerJob : 0),
-      ),
-      row('queue calls per URL, if it does not', (run) => perUrl(run, queueCalls(run))),
+      row('queue calls per URL, if the queue does not know the time', (run) => perUrl(run, queueCalls(run))),
       row('Redis memory for robots.txt, estimated', () => bytes(record.origins * robotsBytes)),
       row('Redis memory for pace keys at their peak, estimated', ({ pacerKeys }) => bytes(pacerKeys * pacerBytes)),
-      row('Redis memory per origin, estimated', ({ pacerKeys }) =>
-        bytes(robotsBytes + (pacerKeys * pacerBytes) / record.origins),
-      ),
-      row(
-        'fresh entries in the memory of a worker: mean; most',
-        ({ entries }) => `${count(entries.mean)}; ${count(entries.most)}`,
-      ),
-      row(
-        'memory of these, estimated',
-        ({ entries }) => `${bytes(entries.mean * entryBytes)}; ${bytes(entries.most * entryBytes)}`,
-      ),
-    ],
-  }
-}
-
-function death({ death: { plans } }: FleetRecord): DocTable {
-  const { partition, shared } = plans
-  const row = (what: string, of: (run: typeof shared) => number) => [what, count(of(partition)), count(of(shared))]
-  return {
-    head: ['one worker dies', 'partition', 'shared pacer'],
-    rows: [
-      row('origins that had a request due before the death was noticed', ({ delayedOrigins }) => delayedOrigins),
-      row('their URLs', ({ delayedUrls }) => delayedUrls),
-      row('requests that are repeated', ({ lostRequests }) => lostRequests),
-      row('pauses after a 503 that only the dead worker knew', ({ forgottenPauses }) => forgottenPauses),
     ],
   }
 }
@@ -151,15 +91,10 @@ function billion(record: FleetRecord): DocTable {
       row('fetches of robots.txt a second, if the URLs of a site are crawled together', ({ run, perSecond }) =>
         count(run.robots.fetches * perSecond),
       ),
-      row('the same, if they are spread over the whole time', ({ run, perSecond }) =>
-        count((perSecond === columns[0]?.perSecond ? spread.fetches : run.robots.fetches) * perSecond),
-      ),
-      row('DNS lookups a second, one for each origin', ({ perSecond }) => count(record.origins * perSecond)),
       row(
         `traffic, at ${bytes(web.pageBytes)} a page`,
         ({ run, perSecond }) => `${bytes(run.pages * perSecond * web.pageBytes)}/s`,
       ),
-      row('connections in use', ({ run, perSecond }) => count((run.busyMs / 1000) * perSecond)),
       row(`workers of ${crawler.connections} connections, all in use`, ({ run, perSecond }) =>
         count((run.busyMs / 1000 / crawler.connections) * perSecond),
       ),
@@ -173,9 +108,6 @@ function billion(record: FleetRecord): DocTable {
         (column) => count(Math.ceil(processes(column))),
       ),
       row('Redis memory for robots.txt', () => bytes(redisBytes)),
-      row(`Redis processes for this memory, at ${bytes(redis.processBytes)} each`, () =>
-        count(Math.ceil(redisBytes / redis.processBytes)),
-      ),
       row('Redis memory if all URLs were jobs of the queue', ({ run }) =>
         run.plan === 'shared' ? bytes(jobBytes) : 'none',
       ),
@@ -190,9 +122,6 @@ const robotsBytes: number =
   web.missingShare * redis.missingEntryBytes +
   (1 - web.missingShare) * redis.rulesEntryBytes
 
-/** The memory of a worker for one origin. */
-const entryBytes: number = memory.rulesBytes + memory.paceBytes
-
 const pacerBytes: number = redis.bytesPerKey + redis.keyBytes + redis.pacerBytes
 
 function robotsCalls({ calls }: Summary): number {
@@ -202,14 +131,6 @@ function robotsCalls({ calls }: Summary): number {
 /** Returns the calls of a queue that learns from the pacer that a job must wait. */
 function queueCalls({ plan, pages, waits }: Summary): number {
   return plan === 'shared' ? pages * redis.callsPerJob + waits * redis.callsPerDelayedJob : 0
-}
-
-/**
- * Returns the time that no schedule can beat: the slowest site at the delay that it asks for, or
- * the work of all connections.
- */
-function idealMs({ slowestSiteMs }: FleetRecord, { workMs }: Summary): number {
-  return Math.max(slowestSiteMs, workMs)
 }
 
 function milestone(run: Summary, share: number): { readonly at: number; readonly busyMs: number } {
@@ -222,10 +143,6 @@ function idleShare({ workers }: Summary, { at, busyMs }: { readonly at: number; 
 
 function perUrl({ fetched }: Summary, calls: number): string {
   return (calls / fetched).toFixed(2)
-}
-
-function rate({ mean, peak }: { readonly mean: number; readonly peak: number }): string {
-  return `${count(mean)}; ${count(peak)}`
 }
 
 function count(value: number): string {

@@ -467,7 +467,7 @@ const askedMs: readonly number[] = [0, ...web.crawlDelays.map(({ delayMs }) => d
   Math.min(Math.max(delayMs, crawler.ownDelayMs), crawler.maxDelayMs),
 )
 
-/** What a pushback without Retry-After asks for, after this many before it: docs/pauses.md. */
+/** What a pushback without Retry-After asks for, after this many before it: docs/waiting.md. */
 function backoffMs(before: number): number {
   return Math.min(5_000 * 2 ** before, 300_000)
 }

@@ -21,7 +21,7 @@ export interface ReaderSettings {
  * Returns the blocks of a body. The file is open from now on: it can be read to its end, even if the
  * page is deleted meanwhile. Returns undefined if the file is gone.
  */
-export function readBody(settings: ReaderSettings): AsyncIterable<Uint8Array> | undefined {
+export function readStoredBody(settings: ReaderSettings): AsyncIterable<Uint8Array> | undefined {
   const file = settings.open()
   return file && blocksOf(new IdleFile(file, settings.open), settings)
 }

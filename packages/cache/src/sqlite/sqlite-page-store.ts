@@ -10,7 +10,7 @@ import {
   type SetAside,
 } from '@politely/sqlite/internal'
 import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from '../page-store.ts'
-import { readBody } from './body-reader.ts'
+import { readStoredBody } from './body-reader.ts'
 import { PageFile } from './page-file.ts'
 import { SqlitePageWriter } from './sqlite-page-writer.ts'
 
@@ -38,7 +38,7 @@ export interface SqlitePageStoreOptions {
    */
   readonly busyTimeoutMs?: number | undefined
   /**
-   * Called after the store has renamed a damaged file, just before it creates a new file.
+   * Called after the store has renamed a damaged file.
    * @default a process warning with the code `POLITELY_STORE_SET_ASIDE`
    */
   readonly onSetAside?: ((event: SetAside) => void) | undefined
@@ -134,7 +134,7 @@ export class SqlitePageStore implements PageStore {
     if (body?.bytes !== undefined) return body.bodyBytes === 0 ? [] : [body.bytes]
     if (body === undefined) return undefined
     const deletePage = () => this.#deleteDamaged(id)
-    const blocks = readBody({ body, path: this.#path, open: () => folder.open(id), onDamage: deletePage })
+    const blocks = readStoredBody({ body, path: this.#path, open: () => folder.open(id), onDamage: deletePage })
     if (blocks === undefined) await deletePage() // its file is gone
     if (blocks === undefined || body.bodyBytes > MAX_EAGER_BYTES) return blocks
     return this.#readAtOnce(blocks)

@@ -7,7 +7,7 @@ import {
   formatOfText,
   MAX_ROW_LENGTH,
   type UrlFormat,
-  type UrlProblem,
+  type UrlInputProblem,
   urlReaderFor,
 } from '@politely/core/review'
 import type { Arguments } from '../command-line.ts'
@@ -269,7 +269,7 @@ async function* inUtf8(head: Uint8Array, input: AsyncIterable<Uint8Array>): Asyn
   for await (const chunk of input) yield Buffer.from(decoder.decode(chunk, { stream: true }))
 }
 
-function describe(problem: UrlProblem): string {
+function describe(problem: UrlInputProblem): string {
   switch (problem.kind) {
     case 'open-quote':
     case 'long-row': {

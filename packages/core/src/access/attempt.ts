@@ -15,7 +15,7 @@ import type { AccessPolicy } from './policy.ts'
 import { type Body, failuresThatAre, type Reply, type Response } from './reply.ts'
 
 /** A request that the caller has to send. */
-export interface RobotsRequest {
+export interface AttemptRequest {
   readonly kind: 'request'
   readonly url: string
   /**
@@ -33,12 +33,12 @@ export interface RobotsRequest {
  * Returns the first request for an origin's robots.txt. It is conditional if `copy` came from this
  * URL, is complete, and has a validator.
  */
-export function startAttempt(robotsUrl: string, copy?: Copy): RobotsRequest {
+export function startAttempt(robotsUrl: string, copy?: Copy): AttemptRequest {
   return requestFor(robotsUrl, [], copy)
 }
 
 /** Returns what follows from a reply: the next request or the outcome. RFC 9309 §2.3.1. */
-export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): RobotsRequest | Outcome {
+export function advance(at: AttemptRequest, reply: Reply, policy: AccessPolicy): AttemptRequest | Outcome {
   const { url, hops } = at
   if (reply.kind === 'failure') {
     const { reason, detail, retryAfterMs } = reply
@@ -109,10 +109,10 @@ const EMPTY: Body = { bytes: '', truncated: false }
  * unavailable.
  */
 function followRedirect(
-  at: RobotsRequest,
+  at: AttemptRequest,
   { status, headers }: Response,
   policy: AccessPolicy,
-): RobotsRequest | Outcome {
+): AttemptRequest | Outcome {
   const { url, hops } = at
   const unavailable = (reason: UnavailableReason): Outcome => ({
     kind: 'unavailable',
@@ -129,7 +129,7 @@ function followRedirect(
   return requestFor(next, [...hops, { url, status }], at.copy)
 }
 
-function requestFor(url: string, hops: readonly Hop[], copy: Copy | undefined): RobotsRequest {
+function requestFor(url: string, hops: readonly Hop[], copy: Copy | undefined): AttemptRequest {
   const conditions: Record<string, string> = {}
   // A 304 would confirm only the part that was kept. Another size limit may have cut it, so a
   // truncated copy is fetched in full.

@@ -7,9 +7,10 @@
 // keeps the result, which stays valid until its original end.
 
 import type { LooksLike } from '../foreign-format.ts'
+import { DAY_MS } from '../timed-records.ts'
 import type { Copy } from './copy.ts'
 import type { Hop, UnavailableReason } from './outcome.ts'
-import { type AccessPolicy, DAY_MS } from './policy.ts'
+import type { AccessPolicy } from './policy.ts'
 import { type FailureReason, failuresThatAre } from './reply.ts'
 
 /**

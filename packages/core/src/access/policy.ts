@@ -2,11 +2,11 @@
 // their defaults.
 
 import { type AccessDefaults, dialects } from '../dialect.ts'
+import { DAY_MS } from '../timed-records.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-export const DAY_MS: number = 24 * HOUR
 
 /**
  * Decides how robots.txt is fetched, for how long its result is valid, and what follows if it
@@ -61,10 +61,10 @@ export interface AccessPolicy {
    */
   readonly copyAfterUnavailableMs: number
   /**
-   * What a 5xx response means if the title or a heading of its page says "not found". `by-status`,
-   * the default: robots.txt is unreachable. `unavailable`: it does not exist, for sites that send
-   * such pages instead of a 404 (Google does this). A 503, and a 5xx with Retry-After, is
-   * unreachable in either case.
+   * What a 5xx response means if its page says "not found". The title or a heading has to say so.
+   * `by-status`, the default: robots.txt is unreachable. `unavailable`: it does not exist, for
+   * sites that send such pages instead of a 404 (Google does this). A 503, and a 5xx with
+   * Retry-After, is unreachable in either case.
    */
   readonly notFoundPages: 'by-status' | 'unavailable'
   /**

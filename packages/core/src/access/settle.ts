@@ -1,11 +1,12 @@
 // The entry after an attempt, made from the entry before it and the outcome.
 import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
+import { DAY_MS } from '../timed-records.ts'
 import type { Copy } from './copy.ts'
 import { ENTRY_VERSION, type Entry, earlierAttempts, type HeldResult, holdsUntil } from './entry.ts'
 import { freshForMs, lifetimeMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
-import { type AccessPolicy, DAY_MS } from './policy.ts'
+import type { AccessPolicy } from './policy.ts'
 import { isCopyObeyedAfterUnavailable, stateOf } from './state.ts'
 import { countFailure } from './unreachable-time.ts'
 

@@ -3,13 +3,14 @@
 // inside the robots.txt, where any byte is valid. It does not detect forgery.
 
 import type { LooksLike } from '../foreign-format.ts'
+import { DAY_MS } from '../timed-records.ts'
 import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
 import { type Attempt, ENTRY_VERSION, type Entry, type HeldResult, MAX_EARLIER_ATTEMPTS } from './entry.ts'
 import { looksLikeMeanings } from './looks-like.ts'
 import { mayBeNotFoundPage } from './not-found-page.ts'
 import type { Hop } from './outcome.ts'
-import { type AccessPolicy, DAY_MS } from './policy.ts'
+import type { AccessPolicy } from './policy.ts'
 import { MAX_GAP_MS } from './unreachable-time.ts'
 
 /**

@@ -5,9 +5,11 @@
 // last one does not. One gap counts for at most a sixth of the 30 days. A single jump of the clock,
 // or one long time without an attempt, is therefore never enough: at least seven attempts must have
 // failed.
+
+import { DAY_MS } from '../timed-records.ts'
 import { type Entry, isOwnFailure, wasClockSetBack } from './entry.ts'
 import type { Unreachable } from './outcome.ts'
-import { type AccessPolicy, DAY_MS } from './policy.ts'
+import type { AccessPolicy } from './policy.ts'
 
 /** The fewest gaps that can add up to `afterDays`. Seven attempts have six gaps between them. */
 const MIN_GAPS = 6

@@ -18,7 +18,7 @@ export interface Finding {
 }
 
 /** A line, and what the message says about it instead of `{found}`. */
-export interface Place {
+export interface LinePlace {
   readonly line: number
   readonly found: string
 }
@@ -27,9 +27,9 @@ export interface Place {
  * Reports a finding. @param write What to write instead: one or more lines. They replace `{}` in
  * the message. Without them, a message with `, as in {}` is printed without this part.
  */
-export type Report = (code: FindingCode, place: number | Place, ...write: readonly string[]) => void
+export type ReportFinding = (code: FindingCode, place: number | LinePlace, ...write: readonly string[]) => void
 
-export function findingOf(code: FindingCode, place: number | Place, write: readonly string[]): Finding {
+export function findingOf(code: FindingCode, place: number | LinePlace, write: readonly string[]): Finding {
   const { severity, message } = findingKinds[code]
   const { line, found } = typeof place === 'number' ? { line: place, found: '' } : place
   const text = (write.length === 0 ? message.replace(', as in {}', '') : message)

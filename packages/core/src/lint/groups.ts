@@ -1,6 +1,6 @@
 // Checks groups and the crawlers that they name. RFC 9309 §2.1 and §2.2.1.
 import { isRule, type ParsedField, type ParsedFile, type ParsedGroup } from '../parse/records.ts'
-import type { Report } from './finding.ts'
+import type { ReportFinding } from './finding.ts'
 import { isDocumented, nameOf } from './name.ts'
 
 /**
@@ -8,7 +8,7 @@ import { isDocumented, nameOf } from './name.ts'
  *
  * @returns The groups that are not merged with any other group.
  */
-export function lintGroups(file: ParsedFile, report: Report): readonly ParsedGroup[] {
+export function lintGroups(file: ParsedFile, report: ReportFinding): readonly ParsedGroup[] {
   const { fields, groups } = file
   const groupByName = new Map<string, ParsedGroup>()
   const groupByLetters = new Map<string, ParsedGroup>()
@@ -60,7 +60,11 @@ function previousGroup(groups: Map<string, ParsedGroup>, name: string, group: Pa
 /**
  * Reports a user-agent line that joins the group above it in a way that its author may not expect.
  */
-function lintMergedAgent({ line, afterBlank }: ParsedField, previous: ParsedField | undefined, report: Report): void {
+function lintMergedAgent(
+  { line, afterBlank }: ParsedField,
+  previous: ParsedField | undefined,
+  report: ReportFinding,
+): void {
   if (previous?.field === 'content-usage') report('content-usage-between-names', line)
   else if (previous?.field !== 'user-agent') report('names-merged-across-record', line)
   else if (afterBlank) report('names-merged-across-blank-line', line)

@@ -5,7 +5,7 @@ import type { Dialect } from '../dialect.ts'
 import { type KnownKey, knownKeyOf } from '../parse/directive.ts'
 import type { ParsedField } from '../parse/records.ts'
 import { beginsWithField, containsField } from './field-in-text.ts'
-import type { Report } from './finding.ts'
+import type { ReportFinding } from './finding.ts'
 import { lintUnknownField } from './known-fields.ts'
 import { trimBlanks } from './line.ts'
 import { similarField } from './similar-field.ts'
@@ -19,7 +19,7 @@ export function lintKey(
   field: ParsedField | undefined,
   number: number,
   dialect: Dialect,
-  report: Report,
+  report: ReportFinding,
 ): boolean {
   if (field === undefined || (field.field === 'unknown' && !content.includes(':'))) {
     const corrected = withColon(content)
@@ -56,7 +56,7 @@ function lintSpelling(
   content: string,
   { field, key, value, line }: ParsedField,
   { name, directive }: KnownKey,
-  report: Report,
+  report: ReportFinding,
 ): boolean {
   const correctKey = canonicalKey(directive)
   const corrected = `${correctKey}:${value === '' ? '' : ` ${textOf(value)}`}`

@@ -2,7 +2,7 @@
 
 import type { Dialect } from '../dialect.ts'
 import type { ParsedRecord } from '../parse/records.ts'
-import type { Report } from './finding.ts'
+import type { ReportFinding } from './finding.ts'
 
 /**
  * The operator that documents that its crawler reads a field, by the key in lower case; an empty
@@ -23,13 +23,13 @@ const READERS: Readonly<Record<string, string>> = {
 }
 
 /** Reports a field that core does not know: whether any crawler does. @param key In lower case. */
-export function lintUnknownField(key: string, line: number, { name }: Dialect, report: Report): void {
+export function lintUnknownField(key: string, line: number, { name }: Dialect, report: ReportFinding): void {
   if (Object.hasOwn(READERS, key)) report('ignored-field', { line, found: whoReads(key, name) })
   else report('unknown-field', line)
 }
 
 /** Reports records for Google's crawlers that Google ignores, in the dialect `google`. */
-export function lintIgnoredRecords(records: readonly ParsedRecord[], { name }: Dialect, report: Report): void {
+export function lintIgnoredRecords(records: readonly ParsedRecord[], { name }: Dialect, report: ReportFinding): void {
   if (name !== 'google') return
   /** By the list of names, which records of one group share. Undefined is for all crawlers. */
   const isForGoogle = new Map<readonly string[] | undefined, boolean>([[undefined, true]])

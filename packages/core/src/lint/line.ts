@@ -2,7 +2,7 @@
 
 import { textOf } from '../bytes.ts'
 import { beginsWithField } from './field-in-text.ts'
-import { quoted, type Report } from './finding.ts'
+import { quoted, type ReportFinding } from './finding.ts'
 import { hiddenCharacter, nameOfHidden, withoutHidden } from './hidden-characters.ts'
 
 const BOM = '\ufeff'
@@ -15,7 +15,7 @@ const CR = 13
  * @param text The file, one character for each byte.
  * @param end The offset at which the parser stopped.
  */
-export function lintTruncation(text: string, start: number, end: number, line: number, report: Report): void {
+export function lintTruncation(text: string, start: number, end: number, line: number, report: ReportFinding): void {
   const next = text.charCodeAt(end) // NaN at the end of the file
   if (Number.isNaN(next) || next === LF || next === CR || text.slice(start, end).includes('#')) return
   report(next === 0 ? 'nul-octet' : 'over-long-line', line)
@@ -25,7 +25,7 @@ export function lintTruncation(text: string, start: number, end: number, line: n
  * Checks the bytes of a line's content. @returns Whether its key and value can be checked further.
  * False if hidden characters change them.
  */
-export function lintBytes(content: string, lineText: string, line: number, report: Report): boolean {
+export function lintBytes(content: string, lineText: string, line: number, report: ReportFinding): boolean {
   const text = textOf(content)
   // Decoding replaces invalid UTF-8 with U+FFFD. It does not count if the file itself contains it.
   if (text.includes('\ufffd') && !content.includes('\xef\xbf\xbd')) report('not-utf-8', line)

@@ -18,7 +18,7 @@ import { assertSource } from '../parse/source.ts'
 import { isProductToken } from '../parse/user-agent-name.ts'
 import { type HasHref, hostOf, originOf } from '../url/origin.ts'
 import { ownOrigin } from '../url/own-origin.ts'
-import { type Finding, findingOf, type Report } from './finding.ts'
+import { type Finding, findingOf, type ReportFinding } from './finding.ts'
 import { lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
 import { lintIgnoredRecords } from './known-fields.ts'
@@ -27,7 +27,7 @@ import { lintLookAlikes } from './look-alike.ts'
 import { lintName } from './name.ts'
 import { lintNamedGroups } from './named-groups.ts'
 import { isCutByComment, lintPath } from './path.ts'
-import { bareHost } from './paths/meant-path.ts'
+import { hostWithoutWww } from './paths/meant-path.ts'
 import { lintPlaceholder } from './placeholder.ts'
 import { lintLicenses } from './preferences/licenses.ts'
 import { lintPreferencePaths } from './preferences/preference-paths.ts'
@@ -42,8 +42,8 @@ const READ_LIMIT_BYTES = 500 * 1024
 /** Options of `lintRobots`. */
 export interface LintOptions {
   /**
-   * The dialect of the crawlers that the file is for, by name or a custom one. The file is read as
-   * these crawlers read it, and fields that they ignore get a finding.
+   * The dialect that the file is for. The file is read as these crawlers read it, and fields that
+   * they ignore get a finding.
    *
    * @default 'rfc9309'
    */
@@ -54,9 +54,9 @@ export interface LintOptions {
    */
   readonly origin?: string | HasHref | undefined
   /**
-   * Names of groups that stand for a use, and not for a crawler, as in `usageOf` of
-   * `@politely/core/usage`. Experimental. The group for `*` is not compared with their groups, which
-   * open no path to a crawler.
+   * Names in robots.txt that stand for a use, and not for a crawler. They are as in `usageOf` of
+   * `@politely/core/usage`. Experimental. The group for `*` is not compared with their groups,
+   * which open no path to a crawler.
    *
    * @default none
    */
@@ -84,7 +84,7 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
   const file = rangeOf(bytesOf(source))
   const text = latin1OfSource(file)
   const findings: Finding[] = []
-  const report: Report = (code, place, ...write) => findings.push(findingOf(code, place, write))
+  const report: ReportFinding = (code, place, ...write) => findings.push(findingOf(code, place, write))
   if (lintWholeFile(text, report)) {
     const parsed = parseFields(file, parsing)
     const records = parsed.fields.filter(isRecord)
@@ -116,7 +116,7 @@ interface Reader {
 
 /** A reader that knows the file. */
 interface FileReader extends Reader {
-  /** The hosts of the site as far as known, as `bareHost` returns them. */
+  /** The hosts of the site as far as known, as `hostWithoutWww` returns them. */
   readonly hosts: ReadonlySet<string>
 }
 
@@ -135,13 +135,13 @@ function readerOf(options: LintOptions): Reader {
   return { dialect: dialectFor(dialect), origin: ownOrigin(origin ?? EXAMPLE_ORIGIN), policyTokens: tokens }
 }
 
-/** Returns the hosts of the site, as `bareHost` returns them: of its origin, or else of its sitemaps. */
+/** Returns the hosts of the site, as `hostWithoutWww` returns them: of its origin, or else of its sitemaps. */
 function hostsOf(records: readonly ParsedRecord[], origin: string | undefined): ReadonlySet<string> {
   const urls =
     origin === undefined
       ? records.filter(({ field }) => field === 'sitemap').map(({ value }) => textOf(value))
       : [origin]
-  return new Set(urls.flatMap((url) => bareHost(hostOf(originOf(url) ?? '')) || []))
+  return new Set(urls.flatMap((url) => hostWithoutWww(hostOf(originOf(url) ?? '')) || []))
 }
 
 const KNOWN_OPTIONS: Readonly<Record<keyof LintOptions, true>> = { dialect: true, origin: true, policyTokens: true }
@@ -152,7 +152,13 @@ function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
 }
 
 /** Checks each line by itself. @param text The file, one character for each byte. */
-function lintLines(file: ByteRange, text: string, { fields }: ParsedFile, reader: FileReader, report: Report): void {
+function lintLines(
+  file: ByteRange,
+  text: string,
+  { fields }: ParsedFile,
+  reader: FileReader,
+  report: ReportFinding,
+): void {
   let next = 0
   let lineAtLimit = 0
   const lines = new LineReader().open(file, reader.dialect.parsing.keys)
@@ -176,7 +182,7 @@ function lintContent(
   field: ParsedField | undefined,
   line: number,
   reader: FileReader,
-  report: Report,
+  report: ReportFinding,
 ): void {
   if (!lintBytes(content, lineText, line, report)) return
   if (lintPlaceholder(content, lineText, field, reader.origin, line, report)) return
@@ -185,7 +191,12 @@ function lintContent(
     lintValue(lineText, field, reader, report)
 }
 
-function lintValue(lineText: string, field: ParsedField, { dialect, origin, hosts }: FileReader, report: Report): void {
+function lintValue(
+  lineText: string,
+  field: ParsedField,
+  { dialect, origin, hosts }: FileReader,
+  report: ReportFinding,
+): void {
   const { value, line } = field
   if (field.field === 'user-agent') lintName(value, line, report)
   else if (isRule(field)) {

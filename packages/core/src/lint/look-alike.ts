@@ -2,7 +2,7 @@
 
 import { textOf } from '../bytes.ts'
 import { knownKeyOf } from '../parse/directive.ts'
-import type { Report } from './finding.ts'
+import type { ReportFinding } from './finding.ts'
 import { codePoint } from './hidden-characters.ts'
 import { canonicalKey } from './key.ts'
 
@@ -27,7 +27,7 @@ function plainOf(character: string): string {
  *
  * @param content The line, one character for each byte. @returns Whether there is one.
  */
-export function lintLookAlikes(content: string, line: number, report: Report): boolean {
+export function lintLookAlikes(content: string, line: number, report: ReportFinding): boolean {
   if (!/[\x80-\xff]/.test(content)) return false
   const text = textOf(content)
   const plain = text.replace(/[\u0080-\uffff]/g, plainOf)

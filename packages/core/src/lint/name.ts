@@ -1,8 +1,8 @@
 // Checks the value of a user-agent line. RFC 9309 §2.2.1.
 import { bytesOfLatin1 } from '../bytes.ts'
-import { namesEveryone as bytesNameEveryone } from '../parse/product-token.ts'
+import { namesEveryone } from '../parse/product-token.ts'
 import { leadingToken } from '../parse/user-agent-name.ts'
-import type { Report } from './finding.ts'
+import type { ReportFinding } from './finding.ts'
 
 /**
  * Documented names with a dot, a space or a digit, which a product token cannot have. They get no
@@ -50,13 +50,13 @@ const SHORTENED: Readonly<Record<string, string>> = {
   autorag: 'Cloudflare-AutoRAG',
 }
 
-export function lintName(value: string, line: number, report: Report): void {
+export function lintName(value: string, line: number, report: ReportFinding): void {
   const [, name = '', version = ''] = /^(.*?)(\/[^\t /]*)?$/s.exec(value) ?? []
   const isKnown = isDocumented(name)
   const token = isKnown ? name : leadingToken(value)
   const rest = isKnown ? version : value.slice(token.length)
   if (value === '') report('user-agent-without-name', line)
-  else if (namesEveryone(value)) {
+  else if (valueNamesEveryone(value)) {
     if (value !== '*') report('product-token-with-other-characters', line, '*')
   } else if (value.startsWith('*')) report('wildcard-in-name', line)
   else if (token === '') report('unreadable-name', line)
@@ -75,19 +75,19 @@ const VERSION = /^\/\S*$/
  * Returns the name in the form that crawlers compare; an empty string if the line names no crawler.
  */
 export function nameOf(value: string): string {
-  return namesEveryone(value) ? '*' : leadingToken(value).toLowerCase()
+  return valueNamesEveryone(value) ? '*' : leadingToken(value).toLowerCase()
 }
 
 /** Returns whether a line has a product token, perhaps with a version, or `*`, and nothing else. */
 export function isWholeName(value: string): boolean {
   const rest = value.slice(leadingToken(value).length)
-  return rest === '' || VERSION.test(rest) || namesEveryone(value)
+  return rest === '' || VERSION.test(rest) || valueNamesEveryone(value)
 }
 
 /**
  * Returns whether a user-agent line with this value (one character for each byte) names every
  * crawler.
  */
-export function namesEveryone(value: string): boolean {
-  return bytesNameEveryone(bytesOfLatin1(value), 0, value.length)
+export function valueNamesEveryone(value: string): boolean {
+  return namesEveryone(bytesOfLatin1(value), 0, value.length)
 }

@@ -8,9 +8,9 @@ import type { ParsedFile, ParsedGroup, ParsedRecord, ParsedRule } from '../parse
 import { formsOf } from '../parse/rule-forms.ts'
 import { parseRobots } from '../parse-robots.ts'
 import { parseUrl, urlText } from '../url/origin.ts'
-import type { Report } from './finding.ts'
+import type { ReportFinding } from './finding.ts'
 import { hasRecord } from './groups.ts'
-import { nameOf, namesEveryone } from './name.ts'
+import { nameOf, valueNamesEveryone } from './name.ts'
 
 /** A rule that disallows paths. */
 export interface ClosedPath {
@@ -58,11 +58,11 @@ export function lintNamedGroups(
   records: readonly ParsedRecord[],
   dialect: Dialect,
   policyTokens: readonly string[],
-  report: Report,
+  report: ReportFinding,
 ): void {
   const { parsing } = dialect
   const isApart = (agent: string) => WITHOUT_SHARED_GROUP.test(agent) || policyTokens.includes(agent)
-  const ofStar = file.groups.filter(({ agents }) => agents.some(namesEveryone))
+  const ofStar = file.groups.filter(({ agents }) => agents.some(valueNamesEveryone))
   const star = parsing.groups === 'merged' ? ofStar : ofStar.slice(0, 1)
   const closed = closedPaths(star, parsing)
   const hasExceptions = closed.some(isWholeSite)
@@ -132,7 +132,7 @@ function lintMissingRules(
   own: readonly ClosedPath[],
   shown: readonly ShownPath[],
   dialect: Dialect,
-  report: Report,
+  report: ReportFinding,
 ): void {
   // An Allow for the same path says that the author thought of it.
   const allowed = new Set(
@@ -205,7 +205,7 @@ function preferencesIn(records: readonly ParsedRecord[]): Preferences {
     if (agents === undefined) continue
     if (field !== 'content-signal' && field !== 'content-usage' && field !== 'license') continue
     if (!lists[field].has(agents)) {
-      lists[field].set(agents, agents.some(namesEveryone))
+      lists[field].set(agents, agents.some(valueNamesEveryone))
       for (const agent of agents) stated.add(`${field} ${nameOf(agent)}`)
     }
     if (lists[field].get(agents) && shared.length < MAX_COMPARED) shared.push(record)

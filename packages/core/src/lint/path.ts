@@ -7,22 +7,27 @@ import type { ParsedRule } from '../parse/records.ts'
 import { baseOf } from '../parse/rule-forms.ts'
 import { ruleForm } from '../url/normal-form.ts'
 import { hostOf, parseUrl } from '../url/origin.ts'
-import { quoted, type Report } from './finding.ts'
+import { quoted, type ReportFinding } from './finding.ts'
 import { canonicalKey } from './key.ts'
 import { trimBlanks } from './line.ts'
 import {
-  bareHost,
   decodeEntities,
   entityIn,
   type HostedPath,
   hostedPathIn,
+  hostWithoutWww,
   meantPath,
   withoutQuotes,
 } from './paths/meant-path.ts'
 import { expressionIn, withWildcards } from './paths/regular-expression.ts'
 
-/** @param hosts The hosts of the site as far as known, as `bareHost` returns them. */
-export function lintPath(rule: ParsedRule, parsing: ParsingRules, hosts: ReadonlySet<string>, report: Report): void {
+/** @param hosts The hosts of the site as far as known, as `hostWithoutWww` returns them. */
+export function lintPath(
+  rule: ParsedRule,
+  parsing: ParsingRules,
+  hosts: ReadonlySet<string>,
+  report: ReportFinding,
+): void {
   const { field, value: path, line } = rule
   const write: WriteRules = (...better) => {
     // What closes or opens a whole site is for its owner to write.
@@ -31,12 +36,12 @@ export function lintPath(rule: ParsedRule, parsing: ParsingRules, hosts: Readonl
   }
   // Another host has another robots.txt, so nothing is known about its paths here.
   const writeFor = ({ host, path: own }: HostedPath) => {
-    const bare = bareHost(host)
+    const bare = hostWithoutWww(host)
     return (hosts.size > 0 ? hosts.has(bare) : MAIN_HOST.test(bare)) ? write(own.replace(/^(?!\/)/, '/')) : []
   }
   const isLiteral = parsing.wildcards === 'literal'
   const start = isLiteral ? /^\// : /^[/*]/
-  const url = urlIn(path, hosts)
+  const url = hostedUrlIn(path, hosts)
   const expression = expressionIn(path)
   if (path === '') {
     if (field === 'allow' && parsing.emptyRules !== 'allows-all') report('empty-allow', line)
@@ -67,7 +72,7 @@ function lintLiteralText(
   hosts: ReadonlySet<string>,
   write: WriteRules,
   writeFor: (hosted: HostedPath) => readonly string[],
-  report: Report,
+  report: ReportFinding,
 ): boolean {
   const entity = entityIn(path)
   const meant = entity === undefined ? withoutQuotes(path) : decodeEntities(path)
@@ -93,7 +98,7 @@ const MISSING = /(?<=^\/|\*\/|\/[^?]*\/)(?:undefined|null|NaN)(?=[/?*$.]|$)/
 const MAIN_HOST = /^[^.]*(?:\.(?:ac|co|com|edu|gov|net|or|org)(?=\.[a-z]{2}$))?(?:\.[^.]+)?$/
 
 /** Returns the host and path of a URL, or of a host without a scheme, where a value begins with one. */
-export function urlIn(value: string, hosts: ReadonlySet<string>): HostedPath | undefined {
+export function hostedUrlIn(value: string, hosts: ReadonlySet<string>): HostedPath | undefined {
   const url = withoutQuotes(value) ?? value
   if (!/^(?:https?|ftp):\/\//i.test(url)) return hostedPathIn(url, hosts)
   const parsed = parseUrl(textOf(url))
@@ -146,7 +151,7 @@ function lintSpelling(
   { value: path, line }: ParsedRule,
   parsing: ParsingRules,
   write: WriteRules,
-  report: Report,
+  report: ReportFinding,
 ): void {
   const { wildcards, winner, compare } = parsing
   if (wildcards === 'special') {
@@ -189,7 +194,7 @@ function lintMeaning(
   { field, value: path, line }: ParsedRule,
   parsing: ParsingRules,
   write: WriteRules,
-  report: Report,
+  report: ReportFinding,
 ): void {
   const form = ruleForm(path)
   const isAnchored = parsing.wildcards === 'special' && form.endsWith('$')

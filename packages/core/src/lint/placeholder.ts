@@ -6,7 +6,7 @@
 
 import { textOf } from '../bytes.ts'
 import { isRule, type ParsedField } from '../parse/records.ts'
-import { quoted, type Report } from './finding.ts'
+import { quoted, type ReportFinding } from './finding.ts'
 
 /**
  * What template languages and shells replace: `${x}`, `{0}`, `{{ x }}`, `{% x %}`, `<?php x ?>`,
@@ -39,7 +39,7 @@ export function lintPlaceholder(
   field: ParsedField | undefined,
   origin: string,
   line: number,
-  report: Report,
+  report: ReportFinding,
 ): boolean {
   const found = placeholderIn(content, lineText, field, origin)
   if (found === undefined) return false

@@ -8,7 +8,7 @@ import { splitSitemaps } from '../parse/sitemaps.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { hostOf, originOf, parseUrl } from '../url/origin.ts'
 import { urlOrNull } from '../url/url-or-null.ts'
-import { quoted, type Report } from './finding.ts'
+import { quoted, type ReportFinding } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 import { nameOf } from './name.ts'
 import { lintPreferences } from './preferences/preference-line.ts'
@@ -19,7 +19,13 @@ const MAX_USUAL_DELAY_MS = 60_000
 /**
  * Checks the value of one record. @param origin The origin of the site, for URLs to write.
  */
-export function lintRecord(field: OtherField, value: string, line: number, origin: string, report: Report): void {
+export function lintRecord(
+  field: OtherField,
+  value: string,
+  line: number,
+  origin: string,
+  report: ReportFinding,
+): void {
   switch (field) {
     case 'sitemap':
       lintSitemaps(splitSitemaps(textOf(value)), line, origin, report)
@@ -53,7 +59,7 @@ export function lintRecord(field: OtherField, value: string, line: number, origi
   }
 }
 
-function lintSitemaps(urls: readonly string[], line: number, origin: string, report: Report): void {
+function lintSitemaps(urls: readonly string[], line: number, origin: string, report: ReportFinding): void {
   if (urls.length > 1) report('several-sitemaps-on-one-line', line)
   const relative = urls.find((url) => originOf(url) === undefined)
   if (relative !== undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(relative, origin)}`)
@@ -67,7 +73,7 @@ function lintSitemaps(urls: readonly string[], line: number, origin: string, rep
 }
 
 /** Reports a sitemap that an earlier line names. */
-export function lintSitemapTwice(records: readonly ParsedRecord[], report: Report): void {
+export function lintSitemapTwice(records: readonly ParsedRecord[], report: ReportFinding): void {
   const seen = new Set<string>()
   for (const { field, value, line } of records) {
     if (field !== 'sitemap') continue
@@ -82,7 +88,7 @@ const PRIVATE_HOST =
   /(?:^|\.)(?:local|localhost|test|invalid|internal)$|^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.[\d.]+$|^\[(?:::1|f[cd].*)\]$/
 
 /** Reports request-rates and visit-times in excess of the number that is kept for a crawler. */
-export function lintTimedRecords(records: readonly ParsedRecord[], report: Report): void {
+export function lintTimedRecords(records: readonly ParsedRecord[], report: ReportFinding): void {
   lintRecordCount('request-rate', requestRateOf, 'too-many-request-rates', records, report)
   lintRecordCount('visit-time', dayRangeOf, 'too-many-visit-times', records, report)
 }
@@ -92,7 +98,7 @@ function lintRecordCount(
   parse: (value: string) => unknown,
   code: FindingCode,
   records: readonly ParsedRecord[],
-  report: Report,
+  report: ReportFinding,
 ): void {
   /**
    * The lines of the field by the user-agent lines that they belong to. Records of one group share
@@ -135,7 +141,7 @@ function absoluteExample(value: string, origin: string): string {
 const HOST = /^(?:[\w-]+\.)+(?!(?:xml|html?|php|gz)\/)[a-z]{2,}(?::\d+)?\//i
 
 /** Reports records that belong to no crawler, and different crawl-delays for one crawler. */
-export function lintRecordAgents(records: readonly ParsedRecord[], report: Report): void {
+export function lintRecordAgents(records: readonly ParsedRecord[], report: ReportFinding): void {
   /**
    * The first crawl-delay by crawler name. The array of names is a key too, so that further records
    * of the group need one look-up.

@@ -6,8 +6,8 @@
 import type { ParsingRules } from '../dialect.ts'
 import type { ParsedGroup, ParsedRule } from '../parse/records.ts'
 import { END, formsOf, type RuleForm } from '../parse/rule-forms.ts'
-import type { Report } from './finding.ts'
-import { namesEveryone } from './name.ts'
+import type { ReportFinding } from './finding.ts'
+import { valueNamesEveryone } from './name.ts'
 
 /** A rule that has a path. */
 interface PathRule extends RuleForm {
@@ -20,7 +20,7 @@ interface PathRule extends RuleForm {
  * @param isAlone Whether no other group is merged with this one, so that crawlers obey these rules
  * only.
  */
-export function lintRuleSet(group: ParsedGroup, isAlone: boolean, parsing: ParsingRules, report: Report): void {
+export function lintRuleSet(group: ParsedGroup, isAlone: boolean, parsing: ParsingRules, report: ReportFinding): void {
   const rules = group.rules.filter(({ value }) => value !== '').map((rule) => pathRule(rule, parsing))
   const empty = group.rules.filter(({ value }) => value === '')
   // In dialects in which an empty rule allows everything, it is an Allow.
@@ -36,7 +36,7 @@ export function lintRuleSet(group: ParsedGroup, isAlone: boolean, parsing: Parsi
   if (allow !== undefined || isEmptyStrong) return
   lintRedundantRules(rules, report)
   const blocking = rules.find(({ base }) => base === '/')
-  if (blocking !== undefined && group.agents.some(namesEveryone)) report('blocks-everything', blocking.line)
+  if (blocking !== undefined && group.agents.some(valueNamesEveryone)) report('blocks-everything', blocking.line)
 }
 
 function pathRule(rule: ParsedRule, parsing: ParsingRules): PathRule {
@@ -49,7 +49,7 @@ function pathRule(rule: ParsedRule, parsing: ParsingRules): PathRule {
  * counts, and the first of equally long ones. Of an Allow and a Disallow the longer decides, and
  * the Allow on a tie. In dialects in which the first rule that matches decides, the first counts.
  */
-function lintEquivalentRules(rules: readonly PathRule[], { winner }: ParsingRules, report: Report): void {
+function lintEquivalentRules(rules: readonly PathRule[], { winner }: ParsingRules, report: ReportFinding): void {
   const strongest = { allow: new Map<string, PathRule>(), disallow: new Map<string, PathRule>() }
   for (const rule of rules) {
     const ofKind = strongest[rule.allows ? 'allow' : 'disallow']
@@ -73,7 +73,7 @@ function lintEquivalentRules(rules: readonly PathRule[], { winner }: ParsingRule
  * Reports redundant rules in a group without Allow. A rule is redundant if its path begins with the
  * path of another rule. In sorted order, redundant rules come directly after that other rule.
  */
-function lintRedundantRules(rules: readonly PathRule[], report: Report): void {
+function lintRedundantRules(rules: readonly PathRule[], report: ReportFinding): void {
   let cover: string | undefined
   for (const { base, line } of rules.toSorted((a, b) => (a.base < b.base ? -1 : Number(a.base > b.base)))) {
     if (base === cover) continue // a duplicate

@@ -3,7 +3,7 @@
 import type { Dialect } from '../dialect.ts'
 import { crawlDelayMsOf } from '../parse/pace-records.ts'
 import type { ParsedFile, ParsedGroup, ParsedRecord } from '../parse/records.ts'
-import type { Report } from './finding.ts'
+import type { ReportFinding } from './finding.ts'
 import { nameOf } from './name.ts'
 import { closesAll, rulesOf } from './named-groups.ts'
 
@@ -34,7 +34,7 @@ const KIND_NAMES: Readonly<Record<Kind, string>> = { css: 'style sheets', js: 's
  *
  * @param unmerged The groups whose crawlers obey no other group.
  */
-export function lintPageResources(unmerged: Iterable<ParsedGroup>, dialect: Dialect, report: Report): void {
+export function lintPageResources(unmerged: Iterable<ParsedGroup>, dialect: Dialect, report: ReportFinding): void {
   if (dialect.parsing.wildcards === 'literal') return
   for (const group of unmerged) {
     if (!group.agents.some((agent) => SEARCH.test(nameOf(agent))) || closesAll(group, dialect.parsing)) continue
@@ -92,7 +92,7 @@ export function lintBingDelay(
   { groups }: ParsedFile,
   records: readonly ParsedRecord[],
   { parsing }: Dialect,
-  report: Report,
+  report: ReportFinding,
 ): void {
   const delays = records.filter(({ field, agents = [] }) => field === 'crawl-delay' && agents.length > 0)
   const names = ({ agents = [] }: Pick<ParsedRecord, 'agents'>, name: string) =>

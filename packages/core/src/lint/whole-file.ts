@@ -1,6 +1,6 @@
 // Detects files that are not robots.txt, by their beginning.
 import { type ForeignFormat, foreignFormatOf } from '../foreign-format.ts'
-import type { Report } from './finding.ts'
+import type { ReportFinding } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 
 /** A text without fields gets a finding for each of its lines, which say more. */
@@ -14,7 +14,7 @@ const CODES: Readonly<Record<Exclude<ForeignFormat, 'text'>, FindingCode>> = {
 }
 
 /** @returns Whether to check the lines. In another format, nearly every line would be a finding. */
-export function lintWholeFile(bytes: string, report: Report): boolean {
+export function lintWholeFile(bytes: string, report: ReportFinding): boolean {
   const format = foreignFormatOf(bytes)
   if (format === undefined || format === 'text') return true
   report(CODES[format], 0)

@@ -1,6 +1,6 @@
 // The delay between the starts of two requests, and what it comes from.
-import { type DayRange, MAX_TIMED_RECORDS, type RequestRate } from '../timed-records.ts'
-import { DAY_MS, isWithin, nextMinute } from './hours.ts'
+import { DAY_MS, type DayRange, MAX_TIMED_RECORDS, type RequestRate } from '../timed-records.ts'
+import { isWithin, nextMinute } from './hours.ts'
 
 /**
  * The delays, rates and visit times that the caller and the site ask for. What the site asks for

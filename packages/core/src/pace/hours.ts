@@ -1,8 +1,7 @@
 // Parts of the UTC day, as Visit-time and Request-rate give them, and when they begin and end.
-import { DAY_MINUTES, type DayRange } from '../timed-records.ts'
+import { DAY_MINUTES, DAY_MS, type DayRange } from '../timed-records.ts'
 
 const MINUTE_MS = 60_000
-export const DAY_MS: number = DAY_MINUTES * MINUTE_MS
 
 /** Returns whether a time, in milliseconds since 1970, lies in these hours. */
 export function isWithin({ from, to }: DayRange, at: number): boolean {

@@ -4,8 +4,8 @@
 // final `$`, a missing slash, percent-encoding, and the like. `tracePattern` tries them.
 import { textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { urlIn } from '../lint/path.ts'
-import { bareHost, meantPath } from '../lint/paths/meant-path.ts'
+import { hostedUrlIn } from '../lint/path.ts'
+import { hostWithoutWww, meantPath } from '../lint/paths/meant-path.ts'
 import type { Explanation } from '../match/explanation.ts'
 import { type PatternTrace, tracePattern } from '../match/trace.ts'
 import { isRule, type ParsedRule } from '../parse/records.ts'
@@ -121,7 +121,7 @@ export function nearRules(
   const others = rules.filter(
     (rule) => isRule(rule) && rule.value !== '' && (rule.field === 'allow') !== verdict.allowed,
   )
-  const host = bareHost(hostOf(originOf(url) ?? originOf(robots.origin ?? '') ?? ''))
+  const host = hostWithoutWww(hostOf(originOf(url) ?? originOf(robots.origin ?? '') ?? ''))
   let work = 0
   const near = others.flatMap((rule) => {
     // A short pattern or path takes time too.
@@ -156,7 +156,7 @@ function wins(rule: ParsedRule, other: { line: number; bytes: number }, { compar
 }
 
 /**
- * @param host Of the URL, as `bareHost` returns it; empty if not known.
+ * @param host Of the URL, as `hostWithoutWww` returns it; empty if not known.
  * @param isAlone Whether no rule matches, so that a remote likeness counts too.
  */
 function differenceOf(
@@ -169,8 +169,8 @@ function differenceOf(
   const traceOf = (pair: Pair) => tracePattern(pair.form, pair.target, wildcards)
   const pair = { form: printableForm(ruleForm(value, compare)), target }
   if (!/^[/*]/.test(value)) {
-    const hosted = urlIn(value, new Set([host]))
-    if (hosted !== undefined && host !== '' && bareHost(hosted.host) !== host) return undefined
+    const hosted = hostedUrlIn(value, new Set([host]))
+    if (hosted !== undefined && host !== '' && hostWithoutWww(hosted.host) !== host) return undefined
     const meant = hosted?.path.replace(/^(?!\/)/, '/') ?? meantPath(value) ?? `/${value}`
     const isMeant = traceOf({ form: printableForm(ruleForm(meant, compare)), target }).matches
     return isMeant ? { why: `a path begins with a slash, as in "${textOf(meant)}"`, rank: 0 } : undefined

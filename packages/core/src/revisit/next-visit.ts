@@ -48,8 +48,8 @@ export interface NextVisitOptions {
   /** The longest time between two visits. Milliseconds, up to a century. Default: 180 days. */
   readonly maxIntervalMs?: number | undefined
   /**
-   * The time to the second visit of a page about which nothing is known, and of a page that changes
-   * as often. Milliseconds. Scale it to trade freshness for requests. Default: a week.
+   * The time to the second visit of an unknown page. A page that changes as often has this interval
+   * too. Milliseconds. Scale it to trade freshness for requests. Default: a week.
    */
   readonly defaultIntervalMs?: number | undefined
 }

@@ -15,7 +15,7 @@ import type { Answer, Statement } from './purpose.ts'
 export type Combination = 'nothing-stated' | 'one-statement' | 'agreement' | 'most-restrictive'
 
 /** Returns the answer of statements about one purpose. */
-export function answerOf(statements: readonly Pick<Statement, 'answer'>[]): Answer {
+export function combinedAnswer(statements: readonly Pick<Statement, 'answer'>[]): Answer {
   if (statements.some(({ answer }) => answer === 'disallowed')) return 'disallowed'
   return statements.length > 0 ? 'allowed' : 'unstated'
 }

@@ -1,6 +1,6 @@
 // Conflicts: where two readings of the same statements differ. The answer follows one reading, and a
 // conflict shows both.
-import { answerOf } from './combine.ts'
+import { combinedAnswer } from './combine.ts'
 import { type Answer, type Purpose, purposes, type Statement, shown, type UsageSource } from './purpose.ts'
 
 /** The kinds of conflicts, and what each is about. */
@@ -54,13 +54,17 @@ export interface UsageConflict {
 }
 
 /** A reading before it is compared: how it reads, and which statements count. */
-export interface Reading {
+export interface ComparedReading {
   readonly how: string
   readonly statements: readonly Statement[]
 }
 
 /** Returns a conflict for each purpose about which two readings differ. */
-export function compare(kind: ConflictKind, followed: Reading, other: Reading): readonly UsageConflict[] {
+export function compare(
+  kind: ConflictKind,
+  followed: ComparedReading,
+  other: ComparedReading,
+): readonly UsageConflict[] {
   return purposes.flatMap((purpose) => {
     const ours = readingOf(purpose, followed)
     const theirs = readingOf(purpose, other)
@@ -68,7 +72,7 @@ export function compare(kind: ConflictKind, followed: Reading, other: Reading): 
   })
 }
 
-function readingOf(purpose: Purpose, { how, statements }: Reading): UsageReading {
+function readingOf(purpose: Purpose, { how, statements }: ComparedReading): UsageReading {
   const about = statements.filter((one) => one.purpose === purpose)
-  return { how, answer: answerOf(about), sources: shown(about.map(({ source }) => source)) }
+  return { how, answer: combinedAnswer(about), sources: shown(about.map(({ source }) => source)) }
 }

@@ -86,7 +86,7 @@ export function shown<Item>(list: readonly Item[]): readonly Item[] {
 const MAX_TEXT = 200
 
 /** Returns a source, with its text cut. */
-export function sourceOf(
+export function usageSourceOf(
   channel: Channel,
   where: UsageSource['in'],
   name: string,

@@ -22,7 +22,7 @@ import { workspace } from '../match/workspace.ts'
 import { normalForms, writeNormalForm } from '../url/normal-form.ts'
 import type { UrlInput } from '../url/origin.ts'
 import { sentUrlOf } from '../url/sent-path.ts'
-import { type Statement, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
+import { type Statement, type UsageProblem, type UsageSource, usageSourceOf } from './purpose.ts'
 import type { PageHead } from './tags/page-head.ts'
 import { describeRobotsProblem } from './tags/robots-directives.ts'
 
@@ -204,7 +204,7 @@ export function tdmrepOf({ url, file: given, headers, head }: TdmrepPlaces): Tdm
   for (const slip of head?.uncounted ?? []) {
     const { name, content } = slip
     if (![tdmrepTerms.reservation, tdmrepTerms.policy].some((term) => term === name.toLowerCase())) continue
-    problems.push({ source: sourceOf('tdmrep', 'html', name, content), why: describeRobotsProblem(slip) })
+    problems.push({ source: usageSourceOf('tdmrep', 'html', name, content), why: describeRobotsProblem(slip) })
   }
   const found = places.find(({ policy }) => policy !== undefined)?.policy
   if (found !== undefined && decides === undefined) {
@@ -245,7 +245,7 @@ function placeOf(
 ): Place {
   const { reservation: name, policy: policyName } = tdmrepTerms
   const report = (field: string, values: readonly string[], why: string) => {
-    problems.push({ source: sourceOf('tdmrep', where, field, values.join(', ')), why })
+    problems.push({ source: usageSourceOf('tdmrep', where, field, values.join(', ')), why })
   }
   // A fetch joins the values of repeated headers with commas.
   const values = distinct(textsOf(name), /,/)
@@ -256,8 +256,8 @@ function placeOf(
   if (urls.length > 1) report(policyName, urls, 'the URLs of the policy differ, so they are ignored')
   const url = urls.length === 1 ? urls[0] : undefined
   return {
-    statement: reservation && statementOf(reservation, sourceOf('tdmrep', where, name, reservation)),
-    policy: url === undefined ? undefined : { url, source: sourceOf('tdmrep', where, policyName, url) },
+    statement: reservation && statementOf(reservation, usageSourceOf('tdmrep', where, name, reservation)),
+    policy: url === undefined ? undefined : { url, source: usageSourceOf('tdmrep', where, policyName, url) },
   }
 }
 
@@ -320,7 +320,7 @@ function unreadable(text: string, why: string): TdmrepFile {
 }
 
 function sourceInFile(location: string, text: string): UsageSource {
-  return sourceOf('tdmrep', 'tdmrep.json', location, text)
+  return usageSourceOf('tdmrep', 'tdmrep.json', location, text)
 }
 
 /** Returns a value of the file as it may have been written. */

@@ -14,9 +14,17 @@ import { contentSignalUses, type SignalUse } from '../parse/preference-labels.ts
 import type { ProductTokens } from '../parse/product-tokens.ts'
 import { Robots } from '../robots.ts'
 import { type UrlInput, urlText } from '../url/origin.ts'
-import { answerOf, type Combination, combinationOf } from './combine.ts'
+import { type Combination, combinationOf, combinedAnswer } from './combine.ts'
 import { compare, type UsageConflict } from './conflicts.ts'
-import { type Answer, type Purpose, purposes, type Statement, shown, sourceOf, type UsageProblem } from './purpose.ts'
+import {
+  type Answer,
+  type Purpose,
+  purposes,
+  type Statement,
+  shown,
+  type UsageProblem,
+  usageSourceOf,
+} from './purpose.ts'
 import { type FoundValues, type LabelValues, parseContentSignal, parseContentUsage } from './robots-txt/label-values.ts'
 import {
   licenseConflict,
@@ -30,7 +38,7 @@ import { problemsIn, robotsPreferences, statementsIn, usesIn } from './robots-tx
 import type { PageHead } from './tags/page-head.ts'
 import {
   describeRobotsProblem,
-  headOf,
+  pageHeadIn,
   type RobotsDirective,
   type RobotsDirectives,
   type RobotsStatement,
@@ -152,7 +160,7 @@ export function usageOf(input: UsageInput): Usage {
     )
   }
   const url = urlText(input.url)
-  const head = input.html === undefined ? undefined : headOf(input.html)
+  const head = input.html === undefined ? undefined : pageHeadIn(input.html)
   const inRobots = robotsPreferences(robots, url, tokens)
   const usage = headerPreferences(headers, 'content-usage', parseContentUsage)
   const signals = headerPreferences(headers, 'content-signal', parseContentSignal)
@@ -211,7 +219,7 @@ function headerPreferences(
   if (lines.length === 0) return []
   const text = lines.map((line) => line.text).join(', ')
   const name = channel === 'content-usage' ? 'Content-Usage' : 'Content-Signal'
-  return [{ values: parse(text), source: sourceOf(channel, 'header', name, text) }]
+  return [{ values: parse(text), source: usageSourceOf(channel, 'header', name, text) }]
 }
 
 /** Sorts the statements of robots tags: the answer follows some, and operators have the others. */
@@ -256,7 +264,7 @@ function unseenConflicts(statements: readonly Statement[]): readonly UsageConfli
 function purposeUsage(purpose: Purpose, all: readonly Statement[]): PurposeUsage {
   const about = all.filter((one) => one.purpose === purpose)
   const statements = about.toSorted((a, b) => Number(isRefusal(b)) - Number(isRefusal(a)))
-  return { answer: answerOf(about), combination: combinationOf(about), statements: shown(statements) }
+  return { answer: combinedAnswer(about), combination: combinationOf(about), statements: shown(statements) }
 }
 
 function isRefusal({ answer }: Statement): boolean {

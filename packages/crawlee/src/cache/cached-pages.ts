@@ -9,10 +9,10 @@ import {
 import type { BodyCheck } from '@politely/fetcher/internal'
 import { type PoliteGate, type ResponseCache, RobotsDisallowedError } from '@politely/gate'
 import { outsideTimeouts } from '../host-timeouts.ts'
-import { sourcesOf } from '../link-sources.ts'
+import { linkSourcesOf } from '../link-sources.ts'
 import { withUserAgent } from '../polite-http-client.ts'
 import { currentTask } from '../pool-task.ts'
-import { decoded, headerLines, storedResponse, toWeb, withStream } from './web-response.ts'
+import { decodedResponse, rawHeaderLines, storedResponse, toWeb, withStream } from './web-response.ts'
 
 export class CachedPages {
   readonly #cache: ResponseCache
@@ -74,12 +74,12 @@ export class CachedPages {
         const added = Object.entries(headers).filter(([name]) => own[name] === undefined)
         const all = { ...hop.headers, ...accepted, ...Object.fromEntries(added) }
         const received = await send({ ...hop, ...coded, headers: all })
-        const { response, codedBody } = isCoded ? decoded(received) : { response: received }
+        const { response, codedBody } = isCoded ? decodedResponse(received) : { response: received }
         const web = toWeb(response)
         sent.set(web, { response, body: web.body, codedBody })
         return web
       },
-      robotsTagsOf: (web) => headerLines(sent.get(web)?.response, 'x-robots-tag'),
+      robotsTagsOf: (web) => rawHeaderLines(sent.get(web)?.response, 'x-robots-tag'),
       codedBodyOf: (web) => sent.get(web)?.codedBody,
       isRateLimited: () => false,
       adopt: (response, source) => {
@@ -98,7 +98,7 @@ export class CachedPages {
 
   /** @throws {RobotsDisallowedError} if robots.txt does not allow the URL. */
   async #check(url: URL, signal: AbortSignal | undefined): Promise<void> {
-    const redirectedFrom = sourcesOf(currentTask()?.request)
+    const redirectedFrom = linkSourcesOf(currentTask()?.request)
     const { robots } = this.#gate
     const verdict = await outsideTimeouts('gate', () => robots.check(url.href, { redirectedFrom, signal }))
     if (!this.#gate.admits(verdict)) throw new RobotsDisallowedError(verdict)

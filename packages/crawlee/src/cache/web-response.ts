@@ -10,7 +10,7 @@ const PROGRESS = { percent: 1, transferred: 0 }
 /** The body is read when the result's body is read. It has been decoded. */
 export function toWeb(response: StreamingHttpResponse): FetchResponse {
   const { statusCode: status, statusMessage, stream, url } = response
-  const codings = headerLines(response, 'content-encoding')
+  const codings = rawHeaderLines(response, 'content-encoding')
   const fields = Object.entries(response.headers).flatMap(([name, value]) =>
     codings.length > 0 && name === 'content-length'
       ? []
@@ -45,7 +45,7 @@ function bodyOf(stream: Readable): ReadableStream<Uint8Array> {
  * Decodes a body that the client has left coded. A gzip that is cut ends where it is cut, as got lets it
  * end; the result's `codedBody` then says so.
  */
-export function decoded(response: StreamingHttpResponse): {
+export function decodedResponse(response: StreamingHttpResponse): {
   readonly response: StreamingHttpResponse
   readonly codedBody?: BodyCheck
 } {
@@ -130,7 +130,7 @@ function toNode(body: object | null): Readable {
 }
 
 /** Returns the lines of a header, as received. */
-export function headerLines(response: object | undefined, wanted: string): readonly string[] {
+export function rawHeaderLines(response: object | undefined, wanted: string): readonly string[] {
   const { rawHeaders = [] } = (response ?? {}) as { readonly rawHeaders?: readonly string[] }
   return rawHeaders.filter((_, n) => n % 2 === 1 && rawHeaders[n - 1]?.toLowerCase() === wanted)
 }

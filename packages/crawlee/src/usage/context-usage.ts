@@ -6,7 +6,10 @@ import type { PoliteGate } from '@politely/gate'
 import { outsideTimeouts } from '../host-timeouts.ts'
 import { loadedPage, type PageContext } from './loaded-page.ts'
 
-/** The context that a handler of a crawler gets. */
+/**
+ * The context that a handler of a crawler gets.
+ * @inline
+ */
 export interface CrawledPage {
   readonly request: { readonly url: string; readonly loadedUrl?: string | undefined }
   readonly crawler: object

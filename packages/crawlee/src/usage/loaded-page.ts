@@ -1,5 +1,5 @@
 // Reads what a context of Crawlee has of its page: status, headers and the head of the HTML.
-import { robotsTagsOf } from '@politely/cdp'
+import { documentTagsOf } from '@politely/cdp/internal'
 import type { ResponseHeaders } from '@politely/core/usage'
 import { type PageHead, pageHeadOf } from '@politely/core/usage'
 import { isHtml } from '@politely/fetcher/internal'
@@ -85,7 +85,7 @@ function partOf(head: PageHead | undefined): PageHead | undefined {
 /** Returns the headers, with the lines of X-Robots-Tag apart if the guard has seen them. */
 function headersOfPuppeteer(response: BrowserResponse): ResponseHeaders {
   const headers = response.headers()
-  const lines = robotsTagsOf(response.request().id ?? '')
+  const lines = documentTagsOf(response.request().id ?? '')
   return lines?.join(', ') === headers['x-robots-tag'] ? { ...headers, 'x-robots-tag': lines } : headers
 }
 

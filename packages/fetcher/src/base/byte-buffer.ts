@@ -47,7 +47,7 @@ export class ByteBuffer {
 }
 
 /** Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer. */
-export function bodyOf(bytes: Buffer, maxBytes: number): Body {
+export function bodyWithin(bytes: Buffer, maxBytes: number): Body {
   const kept = bytes.subarray(0, maxBytes)
   const truncated = bytes.length > maxBytes
   // Converts only what is kept. A slice of a string would keep the whole string in memory.

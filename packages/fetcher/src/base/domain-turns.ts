@@ -29,7 +29,7 @@ import type { Site } from './site.ts'
 export type QueueName = (typeof QUEUE_NAMES)[number]
 
 /** How an item ended: `exempt` from some limits; `slow`, but not exempt; or `in-time`. */
-export type Outcome = 'exempt' | 'slow' | 'in-time'
+export type TurnOutcome = 'exempt' | 'slow' | 'in-time'
 
 const QUEUE_NAMES = ['normal', 'redirected', 'background'] as const
 /**
@@ -187,7 +187,7 @@ export class DomainTurns<T> {
    * Counts an item of this site as ended.
    * @param outcome Undefined if the item has not begun its work.
    */
-  end(site: Site, outcome?: Outcome): void {
+  end(site: Site, outcome?: TurnOutcome): void {
     const items = this.#find(site)
     if (items === undefined) return
     items.underWay--
@@ -224,7 +224,7 @@ export class DomainTurns<T> {
   }
 
   /** Counts an item that is under way in its own site as away. */
-  leave(site: Site, outcome?: Outcome): void {
+  leave(site: Site, outcome?: TurnOutcome): void {
     this.#countAway(site, 1)
     this.end(site, outcome)
   }

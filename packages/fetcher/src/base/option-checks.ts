@@ -3,7 +3,7 @@
 // is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
 import { describeValue, urlText } from '@politely/core/engine'
-import { assertKnown as assertKnownNames } from '@politely/core/internal'
+import { assertKnownNames } from '@politely/core/internal'
 import { relatedHint, synonymHint } from './option-synonyms.ts'
 
 export { describeValue, urlText }

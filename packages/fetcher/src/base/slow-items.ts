@@ -4,7 +4,7 @@
 // since they can drag out their responses. An item is slow after `slowAfterMs`. An exempt item goes
 // on, and still counts towards the limit of its site, but no longer for its platform and for all. A
 // timer looks for slow items. It runs only while an item waits because of these limits.
-import type { DomainTurns, Outcome } from './domain-turns.ts'
+import type { DomainTurns, TurnOutcome } from './domain-turns.ts'
 import { type Linked, LinkedList } from './linked-list.ts'
 import type { Site } from './site.ts'
 import { MAX_TIMER_MS } from './timeout.ts'
@@ -62,7 +62,7 @@ export class SlowItems<T extends StartedItem = StartedItem> {
    * Removes an item that is no longer under way at its site. Returns the outcome for
    * `DomainTurns.end`. Reads the clock only if the site is slow.
    */
-  end(item: T): Outcome {
+  end(item: T): TurnOutcome {
     this.#started.delete(item)
     if (item.isExempt) return 'exempt'
     return this.#turns.isSlow(item.site) && this.#untilSlowMs(item, this.#now()) <= 0 ? 'slow' : 'in-time'

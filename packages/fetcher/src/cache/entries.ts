@@ -2,7 +2,7 @@
 import { type CrawlerRules, parseRobots } from '@politely/core'
 import { type Entry, freshUntil } from '@politely/core/engine'
 import { entryFrom, entryText, isOwnFailure, keepUntil, startsWithOrigin } from '@politely/core/internal'
-import type { Settings } from '../options/options.ts'
+import type { ClientSettings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { Lease } from '../store/store.ts'
 import { StoreCalls } from '../store/store-calls.ts'
@@ -13,7 +13,7 @@ import { type CachedRules, type CachedTdmrep, createMemory } from './memory.ts'
 const AFTER_SCHEME = 'https://'.length
 
 export class Entries {
-  readonly #settings: Settings
+  readonly #settings: ClientSettings
   readonly #telemetry: Telemetry
   readonly #closing: AbortSignal
   readonly #calls: StoreCalls
@@ -26,7 +26,7 @@ export class Entries {
   readonly #readings = new Set<{ readonly origin: string; isForgotten: boolean }>()
 
   /** @param closing Once it is aborted, no entry is saved any more. */
-  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal) {
+  constructor(settings: ClientSettings, telemetry: Telemetry, closing: AbortSignal) {
     this.#settings = settings
     this.#telemetry = telemetry
     this.#closing = closing

@@ -5,7 +5,7 @@ import type { Attempt } from '@politely/core'
 import type { Entry } from '@politely/core/engine'
 import { isOwnFailure } from '@politely/core/internal'
 import { isPublicName } from '../network/host-name.ts'
-import { bareHost, type NetworkGuard } from '../network/network-guard.ts'
+import { type NetworkGuard, withoutBrackets } from '../network/network-guard.ts'
 
 /**
  * Returns whether the guard permits the requests that led to an entry, as far as their URLs show.
@@ -31,7 +31,7 @@ function permitsRequests(guard: NetworkGuard, urls: readonly string[]): boolean 
     const url = URL.parse(text)
     if (url === null) return false
     needsPublic ||= guard.reachOf([text]) === 'public'
-    const host = bareHost(url.hostname)
+    const host = withoutBrackets(url.hostname)
     return !needsPublic || (isIP(host) === 0 ? isPublicName(host) : guard.refusalOfHost(host) === undefined)
   })
 }

@@ -2,7 +2,7 @@
 // fetches its robots.txt; the others wait and read the result from the store.
 import { setTimeout } from 'node:timers/promises'
 import { LeaseTimeoutError } from '../base/errors.ts'
-import type { Settings } from '../options/options.ts'
+import type { ClientSettings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { Lease } from '../store/store.ts'
 import { LEASING_STORE_TIMEOUT_MS } from '../store/store-calls.ts'
@@ -25,7 +25,7 @@ export class FetchLease {
   #pauseMs = 0
   #lease: Lease | undefined
 
-  constructor(origin: string, entries: Entries, telemetry: Telemetry, { timeoutMs }: Settings) {
+  constructor(origin: string, entries: Entries, telemetry: Telemetry, { timeoutMs }: ClientSettings) {
     this.#origin = origin
     this.#entries = entries
     this.#telemetry = telemetry

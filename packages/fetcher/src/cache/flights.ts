@@ -16,7 +16,7 @@ import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
 import type { Site } from '../base/site.ts'
 import { SlowItems, type StartedItem } from '../base/slow-items.ts'
-import type { Turn } from '../fetch/robots-fetcher.ts'
+import type { TurnFailure } from '../fetch/robots-fetcher.ts'
 import { hasOtherDomain, registrableDomainOf, siteOf } from '../network/host-name.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { RedirectLimits } from './redirect-limits.ts'
@@ -66,7 +66,7 @@ export interface FlightWork {
    * @param permission Whether the work may request the URL at all, if that is not known yet. The
    * flight waits for it without a turn, since it may need a flight of the same site.
    */
-  moveTo(url: string, permission?: Promise<Turn>): Turn | Promise<Turn>
+  moveTo(url: string, permission?: Promise<TurnFailure>): TurnFailure | Promise<TurnFailure>
 }
 
 interface Flight<T> extends FlightWork, StartedItem {
@@ -92,7 +92,7 @@ interface Flight<T> extends FlightWork, StartedItem {
   isForgotten: boolean
   phase: FlightPhase
   /** Set while the work waits after `moveTo`. */
-  turn: PromiseWithResolvers<Turn> | undefined
+  turn: PromiseWithResolvers<TurnFailure> | undefined
   /** When it began to wait, by `performance.now()`. */
   waitsSince: number
   /** Resolves when the work has ended, with whatever result. */
@@ -260,7 +260,7 @@ export class Flights<T> {
    * Ends the flight's turn of its site before it waits for one of the next site, so flights that go
    * in a circle do not block each other.
    */
-  #move(flight: Flight<T>, url: string): Turn | Promise<Turn> {
+  #move(flight: Flight<T>, url: string): TurnFailure | Promise<TurnFailure> {
     const site = siteOf(url)
     const leavesDomain = hasOtherDomain(flight.origin, url)
     if (site.name === flight.site.name) {
@@ -291,7 +291,7 @@ export class Flights<T> {
    * Waits until it is known whether the work may request a URL. Then moves there. Meanwhile the
    * flight counts nowhere: it may wait for a flight of the same site.
    */
-  #moveWhenPermitted(flight: Flight<T>, url: string, permission: Promise<Turn>): Promise<Turn> {
+  #moveWhenPermitted(flight: Flight<T>, url: string, permission: Promise<TurnFailure>): Promise<TurnFailure> {
     const { ownSite } = flight
     this.#turns.end(flight.site, this.#slow.end(flight))
     if (flight.isAway) this.#turns.endAway(ownSite)
@@ -299,7 +299,7 @@ export class Flights<T> {
     flight.site = ownSite
     const turn = this.#wait(flight)
     this.#startNext()
-    const move = (refusal: Turn) => {
+    const move = (refusal: TurnFailure) => {
       if (flight.isDropped) return
       if (refusal !== undefined) return this.#resume(flight, turn, refusal)
       flight.url = url
@@ -316,8 +316,8 @@ export class Flights<T> {
   }
 
   /** Makes a flight wait for its next turn. */
-  #wait(flight: Flight<T>): PromiseWithResolvers<Turn> {
-    const turn = Promise.withResolvers<Turn>()
+  #wait(flight: Flight<T>): PromiseWithResolvers<TurnFailure> {
+    const turn = Promise.withResolvers<TurnFailure>()
     flight.turn = turn
     flight.waitsSince = performance.now()
     flight.phase = 'waiting'
@@ -349,7 +349,7 @@ export class Flights<T> {
    * Ends the wait of a flight after a redirect. It makes its request; or it fails, if it was refused,
    * has waited for too long, or its target asked for a pause meanwhile.
    */
-  #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>, refused?: Failure): void {
+  #resume(flight: Flight<T>, turn: PromiseWithResolvers<TurnFailure>, refused?: Failure): void {
     const { url, waitsSince } = flight
     const waitedMs = performance.now() - waitsSince
     const leavesDomain = hasOtherDomain(flight.origin, url)
@@ -406,7 +406,7 @@ export class Flights<T> {
 }
 
 /** Takes the turn of a further request of an attempt. Counts a wait. */
-export function takeTurn(url: string, work: FlightWork, telemetry: Telemetry): Turn | Promise<Turn> {
+export function takeTurn(url: string, work: FlightWork, telemetry: Telemetry): TurnFailure | Promise<TurnFailure> {
   const turn = work.moveTo(url)
   if (turn instanceof Promise) telemetry.count('redirectWaits')
   return turn

@@ -13,7 +13,7 @@ import { withTimeout } from '../base/timeout.ts'
 import { OwnRequests } from '../fetch/own-requests.ts'
 import { RobotsFetcher } from '../fetch/robots-fetcher.ts'
 import { isSigningError } from '../fetch/signed-request.ts'
-import type { Settings } from '../options/options.ts'
+import type { ClientSettings } from '../options/options.ts'
 import type { Gauges } from '../report/gauges.ts'
 import { reportedHeaders } from '../report/reported-headers.ts'
 import type { FetchEvent, Telemetry } from '../report/telemetry.ts'
@@ -52,7 +52,7 @@ export type ImportedLine = 'taken' | 'older' | 'unreadable'
 const MAX_CLOSE_MS = 250
 
 export class RobotsCache {
-  readonly #settings: Settings
+  readonly #settings: ClientSettings
   readonly #telemetry: Telemetry
   readonly #entries: Entries
   readonly #redirectLimits: RedirectLimits
@@ -62,7 +62,7 @@ export class RobotsCache {
   readonly #closing: AbortSignal
 
   /** @param closing The client aborts it before it calls `close`. */
-  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal) {
+  constructor(settings: ClientSettings, telemetry: Telemetry, closing: AbortSignal) {
     this.#settings = settings
     this.#telemetry = telemetry
     this.#closing = closing

@@ -14,8 +14,8 @@ import { type AccessPolicy, type Entry, plan, settle } from '@politely/core/engi
 import { type OriginAccess, originAccessOf, withoutCredentials } from '@politely/core/internal'
 import { parseTdmrep, tdmrepTerms } from '@politely/core/usage'
 import { failure } from '../fetch/failure.ts'
-import { FIRST_RETRY_MS, RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
-import type { Settings } from '../options/options.ts'
+import { FIRST_RETRY_MS, RobotsFetcher, type TurnFailure } from '../fetch/robots-fetcher.ts'
+import type { ClientSettings } from '../options/options.ts'
 import type { ClientVerdict } from '../report/client-verdict.ts'
 import { reportedHeaders } from '../report/reported-headers.ts'
 import type { Telemetry } from '../report/telemetry.ts'
@@ -31,7 +31,7 @@ import type { SharedParts } from './robots-cache.ts'
 export type CheckTarget = (url: string, redirectedFrom: readonly string[]) => ClientVerdict | Promise<ClientVerdict>
 
 export class TdmrepLoader {
-  readonly #settings: Settings
+  readonly #settings: ClientSettings
   readonly #policy: AccessPolicy
   readonly #telemetry: Telemetry
   readonly #closing: AbortSignal
@@ -42,7 +42,13 @@ export class TdmrepLoader {
   readonly #timers = new Set<NodeJS.Timeout>()
 
   /** @param closing The client aborts it before it calls `close`. */
-  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedParts, check: CheckTarget) {
+  constructor(
+    settings: ClientSettings,
+    telemetry: Telemetry,
+    closing: AbortSignal,
+    shared: SharedParts,
+    check: CheckTarget,
+  ) {
     this.#check = check
     this.#settings = settings
     this.#policy = policyOf(settings.policy)
@@ -140,7 +146,7 @@ export class TdmrepLoader {
   }
 
   /** Takes the turn of a redirect, unless the crawler may not request its target. */
-  #takeTurn(target: string, redirectedFrom: readonly string[], work: FlightWork): Turn | Promise<Turn> {
+  #takeTurn(target: string, redirectedFrom: readonly string[], work: FlightWork): TurnFailure | Promise<TurnFailure> {
     const verdict = this.#check(target, redirectedFrom)
     if (verdict instanceof Promise) return work.moveTo(target, verdict.then(refusalOf))
     return refusalOf(verdict) ?? takeTurn(target, work, this.#telemetry)
@@ -155,7 +161,7 @@ interface Retry {
   readonly last: CachedTdmrep | undefined
 }
 
-function refusalOf(verdict: ClientVerdict): Turn {
+function refusalOf(verdict: ClientVerdict): TurnFailure {
   if (verdict.allowed) return undefined
   const { access, url } = verdict
   if (access?.reason === 'blocked-address') return failure('blocked-address', access.detail ?? '')

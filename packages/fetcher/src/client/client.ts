@@ -42,10 +42,10 @@ import {
   PREFETCH_OPTIONS,
   type UsageOptions,
 } from '../options/call-options.ts'
-import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
+import { type ClientSettings, clientSettingsOf, namesItself, type RobotsClientOptions } from '../options/options.ts'
 import type { RequestSigner } from '../options/request-signer.ts'
 import type { Counters } from '../report/client-counters.ts'
-import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
+import { type ClientVerdict, clientVerdictOf, invalidUrlVerdict } from '../report/client-verdict.ts'
 import type { Gauges } from '../report/gauges.ts'
 import { type ClientEvents, isCheckTraced, type Logger, type ReportingClient, Telemetry } from '../report/telemetry.ts'
 import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
@@ -158,7 +158,7 @@ export let clientPort: (client: RobotsClient) => ClientPort
  * ```
  */
 export class RobotsClient implements ReportingClient {
-  readonly #settings: Settings
+  readonly #settings: ClientSettings
   readonly #telemetry: Telemetry
   readonly #cache: RobotsCache
   /** Loaded by the first call of `usage`. */
@@ -176,7 +176,7 @@ export class RobotsClient implements ReportingClient {
     now: () => this.#settings.now(),
     peek: (url) => this.#peek(url),
     countAllowed: () => this.#telemetry.countVerdict(true),
-    verdictOn: (url, cached, at) => verdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
+    verdictOn: (url, cached, at) => clientVerdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
     storedVerdict: (url) => this.#storedVerdict(url),
     guard: () => this.#settings.guard,
     signer: () => this.#settings.sign,
@@ -190,7 +190,7 @@ export class RobotsClient implements ReportingClient {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
-    this.#settings = settingsOf(options, this.#closing.signal)
+    this.#settings = clientSettingsOf(options, this.#closing.signal)
     this.#telemetry = new Telemetry(this, this.#settings.logger)
     this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
     this.#logProductTokens(options.productToken === undefined ? 'userAgent' : 'productToken')
@@ -533,7 +533,7 @@ export class RobotsClient implements ReportingClient {
 
   #verdict(text: string, url: ParsedUrl, { entry, rules }: CachedRules, since?: number): ClientVerdict {
     const { now, policy } = this.#settings
-    return verdictOf(text, url.origin, url, { entry: entrySince(entry, since), rules }, now(), policy)
+    return clientVerdictOf(text, url.origin, url, { entry: entrySince(entry, since), rules }, now(), policy)
   }
 
   /** Checks the arguments of a method, and returns the text of the URL. */
@@ -606,7 +606,7 @@ export class RobotsClient implements ReportingClient {
     const { now, policy } = this.#settings
     const at = now()
     const cached = this.#rulesByText(text, at)
-    return cached && verdictOf(text, cached.entry.origin, text, cached, at, policy)
+    return cached && clientVerdictOf(text, cached.entry.origin, text, cached, at, policy)
   }
 
   async #storedVerdict(text: string): Promise<ClientVerdict | undefined> {
@@ -614,7 +614,7 @@ export class RobotsClient implements ReportingClient {
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
     const cached = await this.#cache.stored(url.origin)
-    return cached && verdictOf(text, url.origin, url, cached, cached.entry.latest.at, this.#settings.policy)
+    return cached && clientVerdictOf(text, url.origin, url, cached, cached.entry.latest.at, this.#settings.policy)
   }
 
   #peek(text: string): CachedRules | undefined {

@@ -35,7 +35,7 @@ export type PageResponse =
  * What `usage` has looked at of the page, and why not more. JSON-safe.
  * @inline
  */
-export type PageReport = OpenedPage['report']
+export type PageReadingReport = OpenedPage['report']
 
 /** What follows for a page that the crawler may not fetch. */
 export const UNSEEN_TAGS = 'a noindex there cannot be seen, so its URL may still be in an index'
@@ -146,8 +146,8 @@ export function redirectedUrl(response: PageResponse | undefined): string | unde
   return isFollowed && response.url !== '' ? response.url : undefined
 }
 
-const READ: PageReport = { reading: 'read', why: undefined }
-const PART: PageReport = { reading: 'incomplete', why: 'the given head is not complete' }
+const READ: PageReadingReport = { reading: 'read', why: undefined }
+const PART: PageReadingReport = { reading: 'incomplete', why: 'the given head is not complete' }
 
 function isPage(status: number): boolean {
   return (status >= 200 && status <= 299) || status === 304

@@ -16,10 +16,10 @@ import type { JoinOptions } from '../cache/flights.ts'
 import type { CachedTdmrep } from '../cache/memory.ts'
 import type { SharedParts } from '../cache/robots-cache.ts'
 import { type CheckTarget, TdmrepLoader, tdmrepUrl } from '../cache/tdmrep-loader.ts'
-import type { Settings } from '../options/options.ts'
+import type { ClientSettings } from '../options/options.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
-import { CHALLENGE, type OpenedPage, type PageReport, UNSEEN_TAGS } from './page-response.ts'
+import { CHALLENGE, type OpenedPage, type PageReadingReport, UNSEEN_TAGS } from './page-response.ts'
 
 /** What may be done with a page, and what the client has looked at to find it out. JSON-safe. */
 export interface ClientUsage extends Usage {
@@ -28,7 +28,7 @@ export interface ClientUsage extends Usage {
    * `url` has no credentials.
    */
   readonly verdict: ClientVerdict
-  readonly page: PageReport
+  readonly page: PageReadingReport
   /** What is known about the `/.well-known/tdmrep.json` of the origin. JSON-safe. */
   readonly tdmrep: {
     /**
@@ -63,11 +63,17 @@ interface LoadedTdmrep {
 type ReadPage = Omit<OpenedPage, 'clone' | 'charset'>
 
 export class UsageReader {
-  readonly #settings: Settings
+  readonly #settings: ClientSettings
   readonly #closing: AbortSignal
   readonly #tdmrep: TdmrepLoader
 
-  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedParts, check: CheckTarget) {
+  constructor(
+    settings: ClientSettings,
+    telemetry: Telemetry,
+    closing: AbortSignal,
+    shared: SharedParts,
+    check: CheckTarget,
+  ) {
     this.#settings = settings
     this.#closing = closing
     this.#tdmrep = new TdmrepLoader(settings, telemetry, closing, shared, check)

@@ -3,7 +3,7 @@
 import type { Body, Headers } from '@politely/core/engine'
 import { type Failure, isText } from '@politely/core/internal'
 import { onAbort } from '../base/abort-listeners.ts'
-import { ByteBuffer, bodyOf } from '../base/byte-buffer.ts'
+import { ByteBuffer, bodyWithin } from '../base/byte-buffer.ts'
 import { failure, shortBody } from '../fetch/failure.ts'
 
 /** Reads up to `maxBytes` of a decoded body. The abort of the signal cancels the rest. */
@@ -22,7 +22,7 @@ export async function readStream(stream: ReadableStream, maxBytes: number, signa
   } finally {
     unlisten()
   }
-  return bodyOf(bytes.take(), maxBytes)
+  return bodyWithin(bytes.take(), maxBytes)
 }
 
 export class FetchObserver {

@@ -1,10 +1,10 @@
 // Replaces platform-fetch.ts in runtimes without sockets. There, no undici has a global dispatcher, and
 // no mock can replace connections.
-import { type Fetch, fetchAtImport, withoutGates } from '../network/wrapped-fetches.ts'
+import { fetchAtImport, type PlatformFetch, withoutGates } from '../network/wrapped-fetches.ts'
 
 export function registerPoliteDispatcher(): void {}
 
-export function isPlainFetch(fetch: Fetch): boolean {
+export function isPlainFetch(fetch: PlatformFetch): boolean {
   return fetch === fetchAtImport
 }
 

@@ -3,7 +3,7 @@ import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback }
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import type { Body, Headers } from '@politely/core/engine'
 import { headerOf, isText } from '@politely/core/internal'
-import { ByteBuffer, bodyOf } from '../base/byte-buffer.ts'
+import { ByteBuffer, bodyWithin } from '../base/byte-buffer.ts'
 import { TransferError } from './failure.ts'
 import { createZstdDecoders } from './zstd.ts'
 
@@ -125,7 +125,7 @@ export async function readBody(
     // byte.
     if (decoded === body || received > 0 || !body.readableEnded || !hasOwnEnd(headers)) throw error
   }
-  const decodedBody = bodyOf(bytes.take(), maxBytes)
+  const decodedBody = bodyWithin(bytes.take(), maxBytes)
   if (unknown !== undefined && !isText(decodedBody.bytes))
     throw new TransferError('Z_UNKNOWN_CODING', `unknown coding ${JSON.stringify(unknown)}`)
   return decodedBody

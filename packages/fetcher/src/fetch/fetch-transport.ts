@@ -10,10 +10,10 @@ import { FetchObserver, readStream } from './fetched-body.ts'
 import {
   ACCEPT,
   BYPASS_CACHES,
-  CACHE_HEADERS,
+  HTTP_CACHE_HEADERS,
   isBodyWanted,
-  type RobotsRequest,
   type RobotsTransport,
+  type TransportRequest,
   type TransportSettings,
 } from './robots-transport.ts'
 
@@ -26,7 +26,7 @@ export class FetchTransport implements RobotsTransport {
     this.#fetch = fetch
   }
 
-  async send({ url, conditions }: RobotsRequest, deadline: Deadline): Promise<Reply> {
+  async send({ url, conditions }: TransportRequest, deadline: Deadline): Promise<Reply> {
     const { policy, maxBodyBytes } = this.#settings
     const observer = new FetchObserver(url, maxBodyBytes)
     let phase: 'request' | 'body' = 'request'
@@ -70,7 +70,7 @@ export class FetchTransport implements RobotsTransport {
     }
   }
 
-  async #fetchResponse(url: string, conditions: RobotsRequest['conditions'], deadline: Deadline): Promise<Response> {
+  async #fetchResponse(url: string, conditions: TransportRequest['conditions'], deadline: Deadline): Promise<Response> {
     const { userAgent, httpCaches } = this.#settings
     const fetch = this.#fetch // the platform's fetch must not be called as a method of another object
     const pending = fetch(url, {
@@ -82,7 +82,7 @@ export class FetchTransport implements RobotsTransport {
         accept: ACCEPT,
         'accept-encoding': 'identity',
         ...BYPASS_CACHES,
-        ...CACHE_HEADERS[httpCaches],
+        ...HTTP_CACHE_HEADERS[httpCaches],
         ...conditions,
       },
       redirect: 'manual', // the client follows redirects itself: it counts each hop, and the guard checks it

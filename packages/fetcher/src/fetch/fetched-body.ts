@@ -13,7 +13,7 @@ import type { Body, Headers as ReplyHeaders } from '@politely/core/engine'
 import { type Failure, isText } from '@politely/core/internal'
 import { isCoded, readBody } from './body.ts'
 import { failure, shortBody } from './failure.ts'
-import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
+import { type ObservedRequest, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
 
 /** Reads up to `maxBytes` of a decoded body. The abort of the signal cancels the rest. */
 export function readStream(stream: ReadableStream, maxBytes: number, signal: AbortSignal): Promise<Body> {
@@ -91,7 +91,7 @@ const DECODED_CODINGS: Readonly<Record<string, IsCoded>> = {
 }
 
 /** Returns whether the site sent a body that is longer than a byte order mark. */
-function hasText(exchange: Exchange): boolean {
+function hasText(exchange: ObservedRequest): boolean {
   return isEnded(exchange) && !isCoded(exchange.headers) && exchange.size > 3
 }
 
@@ -99,7 +99,7 @@ function hasText(exchange: Exchange): boolean {
  * Returns whether the site ended the body. A body whose end was not seen counts as ended: the fetch
  * took it for complete, and the pages that it fetches are taken as they are too.
  */
-function isEnded({ end }: Exchange): boolean {
+function isEnded({ end }: ObservedRequest): boolean {
   return end === 'complete' || end === 'unseen'
 }
 

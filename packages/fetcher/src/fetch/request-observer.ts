@@ -18,7 +18,7 @@ import { endsWithConnection, isEndReceived, problemOfConnection, UNSEEN_END } fr
 import { failure } from './failure.ts'
 
 /** One request that was sent, and how its response ended. */
-export interface Exchange {
+export interface ObservedRequest {
   /** Undefined until the response begins. */
   status?: number
   /** Only the headers about the framing and coding of the body. */
@@ -33,7 +33,7 @@ export interface Exchange {
 
 /** Observes every request for one URL in this process, from its construction until `stop`. */
 export class RequestObserver {
-  readonly exchanges: Exchange[] = []
+  readonly exchanges: ObservedRequest[] = []
   /**
    * How many bytes of a coded body are kept. Decoded, these are more than the size limit of
    * robots.txt.
@@ -41,7 +41,7 @@ export class RequestObserver {
   readonly maxBytes: number
   readonly #key: string
   /** The exchanges that began before this observer. */
-  readonly #earlier = new Set<Exchange>()
+  readonly #earlier = new Set<ObservedRequest>()
 
   constructor(url: string, maxBodyBytes: number) {
     this.#key = keyOf(new URL(url))
@@ -68,8 +68,8 @@ export class RequestObserver {
    * Returns the exchanges whose response had this status. This excludes exchanges that an
    * interceptor retried.
    */
-  withStatus(status: number): readonly Exchange[] {
-    const isOther = (exchange: Exchange) => exchange.end === 'open' && this.#earlier.has(exchange)
+  withStatus(status: number): readonly ObservedRequest[] {
+    const isOther = (exchange: ObservedRequest) => exchange.end === 'open' && this.#earlier.has(exchange)
     return this.exchanges.filter((exchange) => exchange.status === status && !isOther(exchange))
   }
 
@@ -83,7 +83,7 @@ export class RequestObserver {
 }
 
 /** Returns the failure if the body of any of these exchanges was truncated. */
-export function truncationOf(exchanges: readonly Exchange[]): Failure | undefined {
+export function truncationOf(exchanges: readonly ObservedRequest[]): Failure | undefined {
   for (const { end } of exchanges) if (typeof end === 'object') return failure('truncated', end.truncation)
   return undefined
 }
@@ -92,7 +92,7 @@ export function truncationOf(exchanges: readonly Exchange[]): Failure | undefine
  * Decodes a coded body again. The caller's transport decoded it already, but some decoders accept a
  * truncated stream.
  */
-export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number): Promise<Failure | undefined> {
+export async function problemOfCoding(exchange: ObservedRequest, maxBodyBytes: number): Promise<Failure | undefined> {
   const { headers, coded, size } = exchange
   if (size === 0 && headerOf(headers, 'content-length') !== '0') {
     return failure(
@@ -146,7 +146,7 @@ interface UndiciRequest {
  * A request that undici has sent: over HTTP/1.1 with its `socket`, over HTTP/2 with its `stream`.
  */
 interface Sent {
-  readonly exchange: Exchange
+  readonly exchange: ObservedRequest
   readonly socket?: Socket
   stream?: ClientHttp2Stream
 }
@@ -155,7 +155,7 @@ const sent = new WeakMap<object, Sent>()
 /** The request over HTTP/2 whose stream undici is about to open, in the same call. */
 let opening: Sent | undefined
 /** HTTP/2 streams of other libraries, and of undici 6, which does not report its streams. */
-const unreported = new WeakMap<ClientHttp2Stream, Exchange>()
+const unreported = new WeakMap<ClientHttp2Stream, ObservedRequest>()
 const truncatedStreams = new WeakSet<ClientHttp2Stream>()
 
 function onSendHeaders({
@@ -241,7 +241,7 @@ function onError({ request, error }: { request: object; error?: Error }): void {
   if (entry?.exchange.end === 'open') entry.exchange.end = { truncation: error?.message ?? 'the request failed' }
 }
 
-function endOf({ exchange: { status = 0, headers }, socket, stream }: Sent): Exchange['end'] {
+function endOf({ exchange: { status = 0, headers }, socket, stream }: Sent): ObservedRequest['end'] {
   if (socket === undefined) {
     return stream !== undefined && !truncatedStreams.has(stream) ? 'complete' : { truncation: STREAM_TRUNCATED }
   }
@@ -259,9 +259,9 @@ function endOf({ exchange: { status = 0, headers }, socket, stream }: Sent): Exc
 
 const STREAM_TRUNCATED = 'the HTTP/2 stream ended without END_STREAM'
 
-function newExchange(matching: readonly RequestObserver[]): Exchange {
+function newExchange(matching: readonly RequestObserver[]): ObservedRequest {
   const coded = new ByteBuffer(Math.max(...matching.map(({ maxBytes }) => maxBytes)))
-  const exchange: Exchange = { headers: {}, end: 'open', coded, size: 0 }
+  const exchange: ObservedRequest = { headers: {}, end: 'open', coded, size: 0 }
   for (const observer of matching) observer.exchanges.push(exchange)
   return exchange
 }

@@ -2,11 +2,11 @@
 // bounds the whole attempt.
 import type { AccessPolicy, Copy, Outcome } from '@politely/core/engine'
 import {
+  type AttemptRequest,
   advance,
   type Failure,
   isWorthRetrying,
   type Reply,
-  type RobotsRequest,
   startAttempt,
   withoutCredentials,
 } from '@politely/core/internal'
@@ -37,14 +37,14 @@ export interface FetchResult {
  * Whether the work may make its next request: undefined if it may, otherwise the failure with which
  * it ends. A promise of a turn rejects if the flight is removed while it waits.
  */
-export type Turn = Failure | undefined
+export type TurnFailure = Failure | undefined
 
 /**
  * Called with the URL of each request after the first, and the URLs whose redirects led to it,
  * before the request. Returns a failure if the attempt has to end instead, and a promise if the
  * request has to wait for other attempts. The deadline does not run meanwhile.
  */
-export type BeforeNext = (url: string, redirectedFrom: readonly string[]) => Turn | Promise<Turn>
+export type BeforeNext = (url: string, redirectedFrom: readonly string[]) => TurnFailure | Promise<TurnFailure>
 
 export class RobotsFetcher {
   readonly #options: RobotsFetcherOptions
@@ -134,7 +134,7 @@ class Attempt {
   }
 
   async run(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
-    let state: RobotsRequest | Outcome = startAttempt(robotsUrl, copy)
+    let state: AttemptRequest | Outcome = startAttempt(robotsUrl, copy)
     while (state.kind === 'request') {
       state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
       if (state.kind !== 'request') break
@@ -144,14 +144,14 @@ class Attempt {
     return { outcome: state, requests: this.#requests, isTemporary: this.#isTemporary }
   }
 
-  async #waitForTurn({ url, hops }: RobotsRequest): Promise<Turn> {
+  async #waitForTurn({ url, hops }: AttemptRequest): Promise<TurnFailure> {
     if (this.#deadline.isOver) return undefined // no request follows
     const redirectedFrom = hops.map((hop) => hop.url)
     const turn = this.#beforeNext(url, redirectedFrom)
     return turn instanceof Promise ? this.#deadline.pauseDuring(turn) : turn
   }
 
-  async #sendWithRetries(request: RobotsRequest, robotsUrl: string): Promise<Reply> {
+  async #sendWithRetries(request: AttemptRequest, robotsUrl: string): Promise<Reply> {
     let last = await this.#send(request)
     if (!isWorthRetrying(last, this.#policy)) return last // the common case, without the cost of p-retry
     // Another site did not ask for this request, so the client does not repeat it.
@@ -189,8 +189,8 @@ class Attempt {
     }
   }
 
-  #send(request: RobotsRequest): Promise<Reply> {
-    const send = (sent: RobotsRequest) => {
+  #send(request: AttemptRequest): Promise<Reply> {
+    const send = (sent: AttemptRequest) => {
       this.#requests++
       return this.#transport.send(sent, this.#deadline, this.#chain)
     }

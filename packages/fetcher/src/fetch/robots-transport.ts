@@ -8,10 +8,10 @@ import type { Deadline } from './deadline.ts'
 
 export interface RobotsTransport {
   /** Sends the request. Never throws: network errors and the end of the deadline are replies. */
-  send(request: RobotsRequest, deadline: Deadline): Promise<Reply>
+  send(request: TransportRequest, deadline: Deadline): Promise<Reply>
 }
 
-export interface RobotsRequest {
+export interface TransportRequest {
   readonly url: string
   /** Conditional headers, if there is a copy to confirm. RFC 9110 §13. */
   readonly conditions: Readonly<Record<string, string>>
@@ -43,7 +43,7 @@ export const ACCEPT = 'text/plain, */*;q=0.5'
 export const BYPASS_CACHES: Readonly<Record<string, string>> = { 'cache-control': 'no-store' }
 
 /** The headers of the option `httpCaches`. RFC 9111 §5.2.1.4, §5.4. */
-export const CACHE_HEADERS: Readonly<Record<TransportSettings['httpCaches'], Readonly<Record<string, string>>>> = {
+export const HTTP_CACHE_HEADERS: Readonly<Record<TransportSettings['httpCaches'], Readonly<Record<string, string>>>> = {
   allow: {},
   revalidate: { 'cache-control': 'no-cache', pragma: 'no-cache' },
 }

@@ -1,6 +1,6 @@
 // A request for robots.txt with the option `sign`: signs it, and sends it once more if the site
 // asks for a signature.
-import { headerOf, type Reply, type RobotsRequest } from '@politely/core/internal'
+import { type AttemptRequest, headerOf, type Reply } from '@politely/core/internal'
 import { challengeOf, type RequestSigner, type SignatureHeaders } from '../options/request-signer.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -19,9 +19,9 @@ export function isSigningError(error: unknown): boolean {
  */
 export async function sendSigned(
   signer: RequestSigner,
-  request: RobotsRequest,
+  request: AttemptRequest,
   deadline: Deadline,
-  send: (request: RobotsRequest) => Promise<Reply>,
+  send: (request: AttemptRequest) => Promise<Reply>,
 ): Promise<Reply> {
   const { url, conditions } = request
   for (let isFirst = true; ; isFirst = false) {

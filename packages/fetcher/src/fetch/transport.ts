@@ -1,7 +1,7 @@
 // Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme
 // and by the way that requests take now.
 import { failuresThatAre } from '@politely/core/engine'
-import type { Failure, Reply, RobotsRequest } from '@politely/core/internal'
+import type { AttemptRequest, Failure, Reply } from '@politely/core/internal'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
 import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'
@@ -50,7 +50,7 @@ export class Transport {
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
    * robots.txt; what the caller's function `dispatcher` throws.
    */
-  async send(request: RobotsRequest, deadline: Deadline, chain: readonly string[] = []): Promise<Reply> {
+  async send(request: AttemptRequest, deadline: Deadline, chain: readonly string[] = []): Promise<Reply> {
     const { url, hops } = request
     const way = this.#way.current(url)
     const urls = [...hops.map((hop) => hop.url), url]
@@ -81,7 +81,7 @@ export class Transport {
       : undefined
   }
 
-  async #sendByOwn({ url, conditions }: RobotsRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
+  async #sendByOwn({ url, conditions }: AttemptRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
     if (url.startsWith('ftp:')) return this.#sockets.ftp.send({ url, conditions, reach }, deadline)
     if (HAS_OWN_CONNECTIONS) return this.#sockets.own.send({ url, conditions, reach }, deadline)
     const refusal = await this.#refusalBeforehand(url, reach, LOOKED_UP, deadline)
@@ -90,7 +90,7 @@ export class Transport {
 
   async #sendByCaller(
     way: Exclude<Way, { readonly via: 'own' }>,
-    { url, conditions }: RobotsRequest,
+    { url, conditions }: AttemptRequest,
     reach: Reach,
     deadline: Deadline,
   ): Promise<Reply> {

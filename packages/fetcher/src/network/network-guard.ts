@@ -98,7 +98,7 @@ export class NetworkGuard {
     return (target, callback) => {
       // undici's `dns` interceptor replaces the host by an address. The host is then in
       // `servername`.
-      const hosts = [target.hostname, target.servername || target.hostname].map(bareHost)
+      const hosts = [target.hostname, target.servername || target.hostname].map(withoutBrackets)
       const needed = reach ?? this.#reachOfHosts(hosts)
       connectors ??= loadUndici().then(({ buildConnector }) => connectorsOf(this, buildConnector, options))
       connectors.then(
@@ -220,7 +220,7 @@ export function connectorsOf(
   return {
     any: reportingErrors(build({ ...options, lookup: guard.lookupFor('any') })),
     public: (target, callback) => {
-      const host = bareHost(target.hostname)
+      const host = withoutBrackets(target.hostname)
       const literal = guard.refusalOfHost(host) // undici does not call `lookup` for literal addresses
       if (literal !== undefined) return callback(literal, null)
       // Connects without TLS first. The port must be given, since the default for `http:` would
@@ -267,10 +267,10 @@ function listOf(result: string | AddressList, family: number | undefined): Addre
 }
 
 function hostOf(url: string): string {
-  return bareHost(new URL(url).hostname)
+  return withoutBrackets(new URL(url).hostname)
 }
 
 /** Returns a URL's host; an IPv6 address without its brackets. */
-export function bareHost(hostname: string): string {
+export function withoutBrackets(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }

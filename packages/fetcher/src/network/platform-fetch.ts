@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
 import { types } from 'node:util'
-import { type Fetch, fetchAtImport, withoutGates } from './wrapped-fetches.ts'
+import { fetchAtImport, type PlatformFetch, withoutGates } from './wrapped-fetches.ts'
 
 /** Dispatchers of Politely. They enter a gate, and then make their own connections. */
 const politeDispatchers = new WeakSet<object>()
@@ -19,7 +19,7 @@ const connectAtImport = Socket.prototype.connect
 const plainFetches = new WeakMap<object, boolean>()
 
 /** Returns whether a fetch is the platform's, or undici's own one. */
-export function isPlainFetch(fetch: Fetch): boolean {
+export function isPlainFetch(fetch: PlatformFetch): boolean {
   let isPlain = plainFetches.get(fetch)
   if (isPlain === undefined) {
     isPlain = isBuiltIn(fetch) || isOfUndici(fetch)
@@ -32,13 +32,13 @@ export function isPlainFetch(fetch: Fetch): boolean {
  * A test may have replaced fetch before this module was loaded. So on Node the function's own text
  * decides: only code of Node can require a module under `internal/`.
  */
-function isBuiltIn(fetch: Fetch): boolean {
+function isBuiltIn(fetch: PlatformFetch): boolean {
   const isNode = process.versions.bun === undefined && process.versions.deno === undefined
   return isNode ? /\brequire\('internal\//.test(Function.prototype.toString.call(fetch)) : fetch === fetchAtImport
 }
 
 /** Returns whether a copy of undici that this process has loaded exports this fetch. */
-function isOfUndici(fetch: Fetch): boolean {
+function isOfUndici(fetch: PlatformFetch): boolean {
   const loaded = createRequire(process.execPath).cache ?? {}
   return Object.entries(loaded).some(
     ([path, module]) => /[\\/]undici\d*[\\/]index\.js$/.test(path) && module?.exports?.fetch === fetch,

@@ -19,7 +19,7 @@
 import type { Dispatcher } from 'undici'
 import { areSocketsMocked, isPlainFetch, otherGlobalDispatcher, replacedGlobal } from './platform-fetch.ts'
 import { isProxyExcluded, proxyVariableFor } from './proxy-variables.ts'
-import { type Fetch, withoutGates } from './wrapped-fetches.ts'
+import { type PlatformFetch, withoutGates } from './wrapped-fetches.ts'
 
 /**
  * The way that requests for robots.txt take: see `via` of `Inspection`.
@@ -33,13 +33,13 @@ type RobotsViaOption = 'auto' | 'own' | 'pages'
 export type Way =
   | { readonly via: 'own' }
   | { readonly via: 'dispatcher'; readonly dispatcher: Dispatcher }
-  | { readonly via: 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'; readonly fetch: Fetch }
+  | { readonly via: 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'; readonly fetch: PlatformFetch }
 
 export interface WayOptions {
   readonly robotsVia: RobotsViaOption
   /** Returns the caller's dispatcher for a URL, or undefined to leave it to the client. */
   readonly choose: ((url: string) => Dispatcher | undefined) | undefined
-  readonly fetch: Fetch | undefined
+  readonly fetch: PlatformFetch | undefined
 }
 
 const OWN: Way = { via: 'own' }
@@ -48,7 +48,7 @@ const ONLY_OWN = 'politeAgent makes its own connections, also for pages'
 
 export class RobotsWay {
   readonly #given: WayOptions
-  #pages: Fetch | 'own' | undefined
+  #pages: PlatformFetch | 'own' | undefined
 
   constructor(options: WayOptions) {
     this.#given = options
@@ -58,7 +58,7 @@ export class RobotsWay {
    * Says how pages are requested, for a client that was created for one purpose only.
    * @param pages The fetch for pages; or `own`, if Politely makes the connections for pages too.
    */
-  followPages(pages: Fetch | 'own'): void {
+  followPages(pages: PlatformFetch | 'own'): void {
     this.#pages = pages
   }
 

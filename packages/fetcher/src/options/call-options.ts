@@ -35,18 +35,15 @@ export interface UsageOptions extends LookupOptions {
    */
   readonly tdmrep?: 'fetch' | 'ignore' | undefined
   /**
-   * Names of groups in robots.txt that stand for a use, and not for a crawler: the option of the same
-   * name of `usageOf` in `@politely/core/usage`. Experimental. Default: none.
+   * Names in robots.txt that stand for a use, and not for a crawler: the option of the same name of
+   * `usageOf` in `@politely/core/usage`. Experimental. Default: none.
    */
   readonly policyTokens?: readonly PolicyToken[] | undefined
 }
 
 /** Options of `RobotsClient.checkMany`, and without `order` of `prefetch`. */
 export interface CheckManyOptions extends LookupOptions {
-  /**
-   * The maximum number of checks that are under way, or done and not yet taken by the caller.
-   * Default 64.
-   */
+  /** The maximum number of checks that are under way, or not yet taken. Default 64. */
   readonly concurrency?: number | undefined
   /**
    * In which order the verdicts come. `input` (the default): in the order of the URLs. `ready`: each

@@ -53,7 +53,7 @@ export interface RobotsClientOptions {
   /** The maximum time for which a response is fresh, in milliseconds. Default 7 days. */
   readonly maxTtlMs?: number | undefined
   /**
-   * The deadline of one attempt in milliseconds, for all its redirects and retries. Default 20,000.
+   * The deadline of one attempt in milliseconds, redirects and retries included. Default 20,000.
    */
   readonly timeoutMs?: number | undefined
   /**
@@ -76,15 +76,12 @@ export interface RobotsClientOptions {
    * recently used origins, but always keeps one.
    */
   readonly maxCacheBytes?: number | undefined
-  /**
-   * Keeps entries outside this client, for other processes or after a restart. The caller closes
-   * it.
-   */
+  /** Keeps entries for other processes, or after a restart. The caller closes it. */
   readonly store?: Store | undefined
   /**
-   * How long before an entry becomes stale a check refreshes it in the background, in milliseconds.
-   * The check itself does not wait. Default 0: no early refresh. A refresh never starts in the
-   * first half of the time for which the entry is fresh.
+   * How long before its end an entry is refreshed in the background, in milliseconds. The check
+   * itself does not wait. Default 0: no early refresh. A refresh never starts in the first half of
+   * the time for which the entry is fresh.
    */
   readonly refreshAheadMs?: number | undefined
   /**
@@ -93,13 +90,14 @@ export interface RobotsClientOptions {
    */
   readonly maxFlights?: number | undefined
   /**
-   * The maximum number of concurrent fetches whose current request goes to one site. A site is a
-   * registrable domain or a tenant of a platform, and may have any number of hosts. Default 8.
+   * The maximum number of concurrent fetches from one site. The current request of a fetch counts.
+   * A site is a registrable domain or a tenant of a platform, and may have any number of hosts.
+   * Default 8.
    */
   readonly maxFlightsPerDomain?: number | undefined
   /**
-   * What applies while robots.txt is unreachable and the client has a last good copy: use it, or
-   * disallow everything. Default: what the dialect says, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
+   * What applies while robots.txt is unreachable, if there is a last good copy: use it, or disallow
+   * everything. Default: what the dialect says, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
    */
   readonly whenUnreachable?: AccessPolicy['whenUnreachable'] | undefined
   /**
@@ -113,16 +111,16 @@ export interface RobotsClientOptions {
    */
   readonly thenAssume?: AccessPolicy['thenAssume'] | undefined
   /**
-   * What a 5xx response means if the title or a heading of its page says "not found". Default
-   * `by-status`: robots.txt is unreachable. Google treats it as `unavailable`. A 503, and a 5xx
-   * with Retry-After, is unreachable in either case.
+   * What a 5xx response means if its page says "not found". The title or a heading has to say so.
+   * Default `by-status`: robots.txt is unreachable. Google treats it as `unavailable`. A 503, and a
+   * 5xx with Retry-After, is unreachable in either case.
    */
   readonly notFoundPages?: AccessPolicy['notFoundPages'] | undefined
   /**
-   * What a response means that is not a robots.txt, such as a login page, a single-page application
-   * or a challenge for browsers; `access.looksLike` says what it is. Default `obey`: its readable
-   * lines are obeyed. Usually it has no such line, so everything is allowed (RFC 9309 §2.3.1.1).
-   * `unreachable`: everything is disallowed until the site sends a robots.txt.
+   * What a response means that is not a robots.txt, such as a login page; `access.looksLike` says
+   * what it is. Default `obey`: its readable lines are obeyed. Usually it has no such line, so
+   * everything is allowed (RFC 9309 §2.3.1.1). `unreachable`: everything is disallowed until the
+   * site sends a robots.txt.
    */
   readonly foreignBodies?: AccessPolicy['foreignBodies'] | undefined
   /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */
@@ -144,17 +142,16 @@ export interface RobotsClientOptions {
    */
   readonly fetch?: typeof globalThis.fetch | undefined
   /**
-   * Which way requests for robots.txt take, unless `dispatcher` or `fetch` says it. `auto` (the
-   * default): the way of pages if that is not the platform's plain one, and otherwise the client's
-   * own connections. `own`: always the client's own connections, which the guard sees. `pages`:
-   * always the fetch for pages: the fetch given to `politely`, or `globalThis.fetch`.
+   * Which way requests for robots.txt take. An option `dispatcher` or `fetch` decides it first.
+   * `auto` (the default): the way of pages if that is not the platform's plain one, and otherwise
+   * the client's own connections. `own`: always the client's own connections, which the guard sees.
+   * `pages`: always the fetch for pages: the fetch given to `politely`, or `globalThis.fetch`.
    */
   readonly robotsVia?: 'auto' | 'own' | 'pages' | undefined
   /**
-   * What a cache between the client and the site may send, such as a content delivery network: its
-   * own copy of robots.txt (`allow`, the default), or only a copy that the site has confirmed for
-   * this request (`revalidate`: the request has `Cache-Control: no-cache`, RFC 9111 §5.2.1.4). A
-   * cache may ignore this.
+   * What a cache on the way, such as a CDN, may send: its own copy of robots.txt (`allow`, the
+   * default), or only a copy that the site has confirmed for this request (`revalidate`: the
+   * request has `Cache-Control: no-cache`, RFC 9111 §5.2.1.4). A cache may ignore this.
    */
   readonly httpCaches?: 'allow' | 'revalidate' | undefined
   /**
@@ -169,11 +166,11 @@ export interface RobotsClientOptions {
    */
   readonly logger?: Logger | undefined
   /**
-   * Signs each request over https, for robots.txt and for pages, redirect hops included: `signer` of
-   * `@politely/web-bot-auth`. `politely`, `politeAgent` and `politeInterceptor` with this client
-   * sign pages with it. A browser does not, and `politeHttpAgent` cannot. A request that cannot be
-   * signed is not sent: the call rejects with the error of the signer, and the client remembers
-   * nothing about the site. Default: nothing is signed. Experimental.
+   * Signs each request over https, redirect hops included: `signer` of `@politely/web-bot-auth`.
+   * `politely`, `politeAgent` and `politeInterceptor` with this client sign pages with it. A
+   * browser does not, and `politeHttpAgent` cannot. A request that cannot be signed is not sent:
+   * the call rejects with the error of the signer, and the client remembers nothing about the site.
+   * Default: nothing is signed. Experimental.
    */
   readonly sign?: RequestSigner | undefined
   /** Aborting it closes the client. */
@@ -183,7 +180,7 @@ export interface RobotsClientOptions {
 }
 
 /** The checked options, with defaults filled in. */
-export interface Settings {
+export interface ClientSettings {
   readonly userAgent: string
   readonly productTokens: readonly string[]
   readonly dialect: Dialect
@@ -256,20 +253,20 @@ const OF_A_GATE = 'is an option of the gate; write it in politely(fetch, { … }
  * The options of pace, for the error message if a caller passes one to the client. `@politely/gate`
  * adds its options when it loads. Without it, the client knows the two that callers try first.
  */
-export const PACING_OPTIONS: Record<string, string> = { minDelayMs: OF_A_GATE, maxConcurrent: OF_A_GATE }
+export const OPTIONS_OF_GATE: Record<string, string> = { minDelayMs: OF_A_GATE, maxConcurrent: OF_A_GATE }
 
 /** Adds the names of options of pace. */
 export function registerPacingOptions(names: readonly string[]): void {
-  for (const name of names) PACING_OPTIONS[name] = OF_A_GATE
+  for (const name of names) OPTIONS_OF_GATE[name] = OF_A_GATE
 }
 
 /**
  * Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown
  * option.
  */
-export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
+export function clientSettingsOf(options: RobotsClientOptions, closing?: AbortSignal): ClientSettings {
   assertOptions(options, undefined, CLIENT_OPTIONS, {
-    ...PACING_OPTIONS,
+    ...OPTIONS_OF_GATE,
     requestTimeoutMs: 'is an option of politely(fetch, { … }), for pages; for robots.txt write timeoutMs',
   })
   const userAgent = headerValue(options.userAgent)
@@ -413,7 +410,10 @@ function checkedStore(store: Store | undefined): Store | undefined {
 /**
  * Returns whether the User-Agent contains one of the product tokens, in any case. RFC 9309 §2.2.1.
  */
-export function namesItself({ userAgent, productTokens }: Pick<Settings, 'userAgent' | 'productTokens'>): boolean {
+export function namesItself({
+  userAgent,
+  productTokens,
+}: Pick<ClientSettings, 'userAgent' | 'productTokens'>): boolean {
   const header = userAgent.toLowerCase()
   return productTokens.some((token) => header.includes(token.toLowerCase()))
 }

@@ -43,7 +43,7 @@ interface OriginRules {
  * @param text The URL as the caller wrote it.
  * @param url The same URL for the check.
  */
-export function verdictOf(
+export function clientVerdictOf(
   text: string,
   origin: string,
   url: string | ParsedUrl,

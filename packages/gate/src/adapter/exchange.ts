@@ -53,7 +53,7 @@ import { challengeOf, clientPort, type SignatureHeaders, withTimeout } from '@po
 import { type GatePort, gatePort, type PoliteGate } from '../gate.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Permit } from '../permit/permit.ts'
-import { failureOf, type RequestReport, type ResponseLike, textOf } from '../permit/request-report.ts'
+import { headerTextOf, type RequestReport, type ResponseLike, reportOfFailure } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
 import { durationText } from '../report/duration.ts'
 import type { OpenRedirectError } from '../report/errors.ts'
@@ -198,7 +198,7 @@ export class Exchange {
   isChallenge(method: string, response: ResponseLike): boolean {
     const signer = this.#isChallenged ? undefined : this.#sender?.signer
     if (signer === undefined) return false
-    const wish = challengeOf(method, response.status, textOf(response, 'accept-signature'))
+    const wish = challengeOf(method, response.status, headerTextOf(response, 'accept-signature'))
     this.#isChallenged = wish !== undefined && signer.challenged(this.url, wish, this.#signature)
     return this.#isChallenged
   }
@@ -241,7 +241,7 @@ export class Exchange {
 
   /** The request has ended, possibly with an error. Without a response, it has failed. */
   fail(error?: unknown): void {
-    this.end(this.#state === 'sent' ? failureOf(this.#request.signal, error) : undefined)
+    this.end(this.#state === 'sent' ? reportOfFailure(this.#request.signal, error) : undefined)
   }
 }
 

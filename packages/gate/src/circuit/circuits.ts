@@ -15,7 +15,7 @@ import { CircuitOpenError, PacerError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
 import { OwnNetwork } from './own-network.ts'
-import { type CheckedUrl, type RestingLane, RestingLine, type RestingRequest } from './resting-line.ts'
+import { type RestingLane, RestingLine, type RestingRequest, type RestingUrl } from './resting-line.ts'
 
 /** For how many origins with failures the last reply is remembered. Our choice. */
 const MAX_REMEMBERED = 10_000
@@ -123,7 +123,7 @@ export class Circuits {
    * Returns the error for a request that need not wait to be rejected: a probe has failed, and the next
    * one may not start yet.
    */
-  refusalOf(check: CheckedUrl, limits: SiteCircuit | undefined): CircuitOpenError | undefined {
+  refusalOf(check: RestingUrl, limits: SiteCircuit | undefined): CircuitOpenError | undefined {
     const circuit = this.#circuits.all.get(check.origin)
     if (circuit === undefined || limits === undefined || !this.#isRefusing(circuit, limits)) return undefined
     return new CircuitOpenError(check.verdict, circuit, circuit.retryAt)
@@ -139,7 +139,7 @@ export class Circuits {
    * @returns Whether the circuit is open now, as far as is known before the keeper replies.
    */
   settle(
-    { origin }: Pick<CheckedUrl, 'origin'>,
+    { origin }: Pick<RestingUrl, 'origin'>,
     limits: SiteCircuit,
     failure: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined,
     probe: Ticket | undefined,

@@ -8,14 +8,14 @@ import type { ClientVerdict } from '@politely/fetcher'
 import { type Linked, LinkedList, MAX_TIMER_MS } from '@politely/fetcher/internal'
 
 /** A URL that robots.txt allows: an `AllowedCheck`. */
-export interface CheckedUrl {
+export interface RestingUrl {
   readonly origin: string
   readonly verdict: ClientVerdict
 }
 
 /** A request that may rest. */
 export interface RestingRequest extends Linked<RestingRequest> {
-  readonly check: CheckedUrl
+  readonly check: RestingUrl
   /** Whether it has neither started nor ended. */
   readonly isWaiting: boolean
   hasRested: boolean

@@ -4,7 +4,7 @@ import { type Init, isRequest, plainHeaders } from './fetch-input.ts'
 import type { FetchResponse } from './fetch-response.ts'
 import type { CachedRequest } from './page-cache.ts'
 import { type PageRequest, sendPage } from './page-exchange.ts'
-import { originOf, rememberOrigin } from './response-usage.ts'
+import { rememberOrigin, responseOriginOf } from './response-usage.ts'
 
 /** Answers a page from the cache, or sends it. */
 export function answerPage(page: PageRequest): Promise<FetchResponse> {
@@ -17,8 +17,8 @@ export function answerPage(page: PageRequest): Promise<FetchResponse> {
     checkStored: () => port.robots.requireStored(url, signal),
     send: (headers) => sendPage(page, initOfCache(init, request, headers)),
     robotsTagsOf: (sent) => sentPageOf(sent)?.robotsTags ?? [],
-    codedBodyOf: (sent) => originOf(sent)?.codedBody,
-    isRateLimited: (sent) => originOf(sent)?.isRateLimited === true,
+    codedBodyOf: (sent) => responseOriginOf(sent)?.codedBody,
+    isRateLimited: (sent) => responseOriginOf(sent)?.isRateLimited === true,
     adopt: (response, source) => {
       const sent = isLines(source) ? { robotsTags: source } : sentPageOf(source)
       return rememberOrigin(response, { ...sent, robots: gate.robots, url, redirectedFrom })

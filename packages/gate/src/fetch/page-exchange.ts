@@ -6,7 +6,7 @@ import { warnOfQueueTimeout } from '../adapter/queue-timeout.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import { codedBodyOf, expectCodedBody } from '../permit/coded-bodies.ts'
 import { paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
-import { robotsTagsOf } from '../permit/sending.ts'
+import { robotsTagsOfPermit } from '../permit/sending.ts'
 import { isRedirect } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
 import type { CallerTimeout } from './caller-timeout.ts'
@@ -144,7 +144,7 @@ class PageExchange extends Exchange {
         robots: polite.gate.robots,
         url,
         redirectedFrom,
-        robotsTags: robotsTagsOf(permit),
+        robotsTags: robotsTagsOfPermit(permit),
         codedBody: cache && codedBodyOf(permit),
         isRateLimited: 'rateLimited' in report,
         pauseDuring: outsideOf(limit, timeout),

@@ -41,22 +41,22 @@ export interface PoliteFetchOptions {
    */
   readonly onDisallowed?: 'throw' | 'response' | undefined
   /**
-   * Says whether a response asks for fewer requests, for sites that say so in the text of a page
-   * with status 200 or 403. Such a response counts like a 429: with `retryAfterMs` (milliseconds),
-   * requests pause for this time, and otherwise for a growing one (`backoff`). The function gets a
-   * clone of each response except redirects, and may read its body; the wrapped fetch then
-   * resolves when the function has. A status or a Retry-After that asks for a pause counts before
-   * that. If the function throws, the wrapped fetch rejects with that error. Default: only the status
-   * and Retry-After count.
+   * Says whether a response asks for fewer requests. It's for sites that say so in the text of a
+   * page with status 200 or 403. Such a response counts like a 429: with `retryAfterMs`
+   * (milliseconds), requests pause for this time, and otherwise for a growing one (`backoff`). The
+   * function gets a clone of each response except redirects, and may read its body; the wrapped
+   * fetch then resolves when the function has. A status or a Retry-After that asks for a pause
+   * counts before that. If the function throws, the wrapped fetch rejects with that error. Default:
+   * only the status and Retry-After count.
    */
   readonly isRateLimited?: ((response: Response) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
   /**
-   * The time limit of one request, from its sending to the end of its response body. The wait in the
-   * queue does not count. A signature (option `sign`) has as much time once more before that. Each
-   * redirect hop has the whole time. When the time is over, the request is aborted: the call, or
-   * the reading of the body, rejects with a `DOMException` named `TimeoutError`. Without a
-   * response, it is a failure for `backoff`. The given fetch must obey the option `signal`.
-   * Milliseconds; default none. Requests for robots.txt have `timeoutMs` instead.
+   * The time limit of one request, to the end of its response body. The wait in the queue does not
+   * count. A signature (option `sign`) has as much time once more before that. Each redirect hop
+   * has the whole time. When the time is over, the request is aborted: the call, or the reading of
+   * the body, rejects with a `DOMException` named `TimeoutError`. Without a response, it is a
+   * failure for `backoff`. The given fetch must obey the option `signal`. Milliseconds; default
+   * none. Requests for robots.txt have `timeoutMs` instead.
    */
   readonly requestTimeoutMs?: number | undefined
   /**
@@ -73,9 +73,9 @@ export interface PoliteFetchOptions {
    */
   readonly callerTimeouts?: 'from-call' | 'from-sending' | undefined
   /**
-   * Sends a request again after a failure that may pass, each time through the gate: never before
-   * the time that the site asks for, and on the `budget`. Only requests that may be sent twice: GET,
-   * HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), without a stream as the body. The call
+   * Sends a request again after a failure that may pass: through the gate, never before the time
+   * that the site asks for, and on the `budget`. Only requests that may be sent twice: GET, HEAD,
+   * OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), without a stream as the body. The call
    * resolves or rejects as the last attempt did. The pauses between attempts are from one to two
    * seconds, then twice as long each time, at most a minute. Default: nothing is sent again.
    */

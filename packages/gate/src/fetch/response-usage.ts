@@ -33,7 +33,7 @@ export function rememberOrigin<R extends object>(response: R, origin: ResponseOr
 }
 
 /** Returns where a response comes from, if a fetch of `politely` sent it. */
-export function originOf(response: unknown): ResponseOrigin | undefined {
+export function responseOriginOf(response: unknown): ResponseOrigin | undefined {
   return sentPageOf(response) as ResponseOrigin | undefined
 }
 
@@ -64,7 +64,7 @@ export function originOf(response: unknown): ResponseOrigin | undefined {
  * @throws {ClientClosedError} after the fetch or its RobotsClient was closed.
  */
 export async function usageOf(response: object, options: UsageOptions = {}): Promise<ClientUsage> {
-  const origin = originOf(response)
+  const origin = responseOriginOf(response)
   if (origin === undefined) throw new OptionError('response', explainUnknown(response))
   const { robots, url, redirectedFrom: chain } = origin
   const sources = { redirectedFrom: [...chain, ...redirectChain(options?.redirectedFrom)] }

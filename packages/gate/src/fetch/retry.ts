@@ -11,17 +11,17 @@ import { isRefusal } from './refused-response.ts'
 
 /** How `politely` repeats requests. */
 export interface RetryOptions {
-  /** How often a request is sent at most, the first time included. From 2 to 100. */
+  /** How often a request is sent at most. The first time counts. From 2 to 100. */
   readonly attempts: number
   /**
-   * The outcomes after which it is sent again, as `outcomeOf` names them. Default `connection`,
-   * `server-error` and `rate-limited`.
+   * The outcomes after which it is sent again (`outcomeOf`). Default `connection`, `server-error`
+   * and `rate-limited`.
    */
   readonly outcomes?: readonly PageOutcomeKind[] | undefined
   /**
-   * Reads the body of each response before the call resolves, up to this many bytes, so that a body
-   * that breaks off is requested again. A longer body is passed on as it arrives, and may still break
-   * off. Bytes, after decoding; default 0: no body is read, and none is requested again.
+   * Reads up to this many bytes of a body before the call resolves. So a body that breaks off is
+   * requested again. A longer body is passed on as it arrives, and may still break off. Bytes,
+   * after decoding; default 0: no body is read, and none is requested again.
    */
   readonly bufferBytes?: number | undefined
 }

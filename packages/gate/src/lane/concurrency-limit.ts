@@ -5,7 +5,7 @@
 // Several owners with slow pages could still do that, since a body need not end. `SlowItems`
 // exempts such requests.
 
-import { DomainTurns, type Outcome, type Site, SlowItems } from '@politely/fetcher/internal'
+import { DomainTurns, type Site, SlowItems, type TurnOutcome } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { Grant } from './grant.ts'
 
@@ -103,7 +103,7 @@ export class ConcurrencyLimit {
 
   /** Counts a request that has started as ended. Then calls waiting lanes, as `release` does. */
   end(grant: Grant): void {
-    let outcome: Outcome | undefined
+    let outcome: TurnOutcome | undefined
     try {
       outcome = this.#slow.end(grant) // throws if the caller's clock throws
     } finally {

@@ -38,7 +38,7 @@ const CHECKS: Checks<CircuitOptions, SiteCircuit> = {
  * @returns Undefined if there is no circuit.
  * @throws {OptionError} for an invalid or unknown field.
  */
-export function circuitOf(
+export function checkedCircuit(
   option: string,
   given: CircuitOptions | false,
   base: SiteCircuit = DEFAULT_CIRCUIT,

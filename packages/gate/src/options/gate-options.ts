@@ -20,9 +20,9 @@ export interface PoliteGateOptions extends PacingOptions {
    */
   readonly lookup?: LookupFunction | undefined
   /**
-   * Logs waits of over ten seconds (`info`), and 429 and 503 responses, delays of over five minutes
-   * without `maxDelayMs`, and permits that are not released (`warn`). `console` is one. Default: the
-   * `logger` of `robots`.
+   * Logs long waits (`info`), and what needs attention (`warn`). A wait is long from ten seconds.
+   * Warnings are about 429 and 503 responses, delays of over five minutes without `maxDelayMs`, and
+   * permits that are not released. `console` is one. Default: the `logger` of `robots`.
    */
   readonly logger?: Logger | undefined
 }
@@ -33,10 +33,9 @@ export interface PoliteGateOptions extends PacingOptions {
  */
 export interface SourceOptions {
   /**
-   * The URLs that led to this one, in order, as for `check` of a `RobotsClient`: of the page whose
-   * link it is, of the sitemap that lists it, or of redirects. The page alone is enough. A URL that
-   * a public host gave must lead to a public address. Default: the redirects that requests through
-   * this gate have shown.
+   * The URLs that led to this one, in order: of the page whose link it is, of the sitemap that
+   * lists it, or of redirects. The page alone is enough. A URL that a public host gave must lead to
+   * a public address. Default: the redirects that requests through this gate have shown.
    */
   readonly redirectedFrom?: readonly string[] | undefined
 }
@@ -50,14 +49,14 @@ export interface WhenOptions extends SourceOptions {
 /** Options of `enter` of a `PoliteGate`. */
 export interface EnterOptions extends SourceOptions {
   /**
-   * Aborting it takes the request out of its queue, and rejects it with the signal's reason. If the
-   * request waits in its queue, and the reason is a `DOMException` of `AbortSignal.timeout` or of
-   * `abort()`, it rejects with an `AbortedWaitError`, whose `cause` is the reason.
+   * Aborting it rejects the waiting request with the signal's reason. If the request waits in its
+   * queue, and the reason is a `DOMException` of `AbortSignal.timeout` or of `abort()`, it rejects
+   * with an `AbortedWaitError`, whose `cause` is the reason.
    */
   readonly signal?: AbortSignal | null | undefined
   /**
-   * The longest time that this request may wait in its queue, as for the option of the gate.
-   * Milliseconds; default: the `maxWaitMs` of the gate. `Infinity` for no limit.
+   * The longest time that this request may wait in its queue. Milliseconds; default: the
+   * `maxWaitMs` of the gate. `Infinity` for no limit.
    */
   readonly maxWaitMs?: number | undefined
 }

@@ -21,7 +21,7 @@ import type { Pacer } from '../pace/pacer.ts'
 import type { Backoff, ObeyOptions, PacingOptions, SitePacingOptions } from '../pace/pacing-options.ts'
 import type { PaceLevel } from '../pace/wait-cause.ts'
 import { backoffOf, DEFAULT_BACKOFF } from './backoff.ts'
-import { circuitOf, DEFAULT_CIRCUIT, type SiteCircuit } from './circuit.ts'
+import { checkedCircuit, DEFAULT_CIRCUIT, type SiteCircuit } from './circuit.ts'
 import { type Check, type Checks, checkedFields, flag } from './fields.ts'
 
 /** The types of checked options that differ from what the caller writes. */
@@ -42,7 +42,7 @@ type Name = keyof PacingOptions
 type Written<K extends Name> = NonNullable<PacingOptions[K]>
 
 /** The checked options, with defaults applied. `Infinity` means never, or that there's no limit. */
-export type CheckedOptions = {
+export type CheckedPacing = {
   readonly [K in Name]: K extends keyof OtherTypes ? OtherTypes[K] : Written<K>
 }
 
@@ -88,7 +88,7 @@ const PACER_METHODS: { readonly [M in keyof Pacer as undefined extends Pacer[M] 
   end: true,
   estimate: true,
 }
-const OBEY_CHECKS: Checks<ObeyOptions, CheckedOptions['obey']> = { rules: flag, delays: flag }
+const OBEY_CHECKS: Checks<ObeyOptions, CheckedPacing['obey']> = { rules: flag, delays: flag }
 
 type Bounds = Parameters<typeof number>[2]
 const aNumber = (bounds: Bounds) => (option: string, value: number) => number(option, value, bounds)
@@ -99,7 +99,7 @@ const never = () => false
 const ifAny = (value: number) => value > 0
 
 export const OPTION_TABLE: {
-  readonly [K in Name]: Row<Written<K>, CheckedOptions[K], K extends keyof SitePacingOptions ? true : false>
+  readonly [K in Name]: Row<Written<K>, CheckedPacing[K], K extends keyof SitePacingOptions ? true : false>
 } = {
   // default, check, needs the long way
   minDelayMs: ofSite(1_000, aNumber({ min: 0 }), never),
@@ -121,7 +121,7 @@ export const OPTION_TABLE: {
   releaseWarningMs: ofGate(300_000, orInfinity(1, 300_000), never),
   progressMs: ofGate(undefined, aNumber({ min: 1, max: MAX_TIMEOUT_MS, example: 60_000 }), never),
   backoff: ofGate(DEFAULT_BACKOFF, backoffOf, never),
-  circuit: ofSite(DEFAULT_CIRCUIT, circuitOf, never),
+  circuit: ofSite(DEFAULT_CIRCUIT, checkedCircuit, never),
   rateLimitHeaders: ofGate(false, flag, never),
   countRobots: ofGate(false, flag, never),
   budget: ofGate(undefined, budgetOf, (budget) => budget !== undefined),
@@ -136,20 +136,20 @@ registerPacingOptions(NAMES)
 
 /** The names of the options of pace. */
 export const PACING_OPTIONS = columnOf(NAMES, () => true) as Readonly<Record<Name, true>>
-export const CHECKS = columnOf(NAMES, ({ check }) => check) as Checks<PacingOptions, CheckedOptions>
+export const CHECKS = columnOf(NAMES, ({ check }) => check) as Checks<PacingOptions, CheckedPacing>
 /** The checks of the options that `pace` may return. */
 export const SITE_CHECKS = columnOf(
   NAMES.filter((name) => OPTION_TABLE[name].perSite),
   ({ check }) => check,
-) as Checks<SitePacingOptions, CheckedOptions>
+) as Checks<SitePacingOptions, CheckedPacing>
 
 /** Returns the values of the options that the caller does not write. */
-export function defaultsFor(given: PacingOptions): CheckedOptions {
-  return columnOf(NAMES, (row) => row.adapt?.(given) ?? row.default) as CheckedOptions
+export function defaultsFor(given: PacingOptions): CheckedPacing {
+  return columnOf(NAMES, (row) => row.adapt?.(given) ?? row.default) as CheckedPacing
 }
 
 /** Whether one of the options makes each request take the long way. */
-export function needsLongWay(options: CheckedOptions): boolean {
+export function needsLongWay(options: CheckedPacing): boolean {
   const isLong = <K extends Name>(name: K) => OPTION_TABLE[name].needsLongWay(options[name])
   return NAMES.some(isLong)
 }
@@ -162,11 +162,11 @@ function capOf(option: string, value: number): number | undefined {
   return value === NO_LIMIT ? undefined : number(option, value, { min: 0 })
 }
 
-function budgetOf(option: string, value: Written<'budget'>): CheckedOptions['budget'] {
+function budgetOf(option: string, value: Written<'budget'>): CheckedPacing['budget'] {
   return typeof value === 'function' ? value : integer(option, value, { min: 0, example: 1_000 })
 }
 
-function paceByOf(option: string, value: Written<'paceBy'>): CheckedOptions['paceBy'] {
+function paceByOf(option: string, value: Written<'paceBy'>): CheckedPacing['paceBy'] {
   return typeof value === 'function' ? value : oneOf(option, value, ['origin', 'host', 'domain', 'address'])
 }
 
@@ -175,6 +175,6 @@ function pacerOf(option: string, value: Pacer): Pacer | undefined {
   return withMethods(option, value, methods, `a Pacer, with the methods ${methods.join(', ')}`)
 }
 
-function obedienceOf(option: string, value: ObeyOptions, base: CheckedOptions['obey']): CheckedOptions['obey'] {
+function obedienceOf(option: string, value: ObeyOptions, base: CheckedPacing['obey']): CheckedPacing['obey'] {
   return checkedFields(option, value, '{ rules: false }', OBEY_CHECKS, base)
 }

@@ -6,11 +6,11 @@ import type { PacingOptions } from '../pace/pacing-options.ts'
 import type { PaceLevel } from '../pace/wait-cause.ts'
 import { checkedValues } from './fields.ts'
 import type { PoliteGateOptions } from './gate-options.ts'
-import { CHECKS, type CheckedOptions, defaultsFor, needsLongWay, PACING_OPTIONS } from './option-table.ts'
+import { CHECKS, type CheckedPacing, defaultsFor, needsLongWay, PACING_OPTIONS } from './option-table.ts'
 import { assertSitePacing, type SitePacing } from './site-pacing.ts'
 
 /** The checked options of a gate. */
-export interface Pacing extends CheckedOptions, SitePacing {
+export interface Pacing extends CheckedPacing, SitePacing {
   readonly paceBy: PaceLevel
   /** The caller's function, if `paceBy` is `key`. */
   readonly keyOf: ((url: string) => string) | undefined

@@ -4,10 +4,10 @@ import { OptionError } from '@politely/core'
 import { LRUCache } from '@politely/fetcher/internal'
 import type { SitePacingOptions } from '../pace/pacing-options.ts'
 import { assertFields, checkedValues } from './fields.ts'
-import { type CheckedOptions, needsLongWay, SITE_CHECKS } from './option-table.ts'
+import { type CheckedPacing, needsLongWay, SITE_CHECKS } from './option-table.ts'
 
 /** The checked options that can differ for one site. */
-export interface SitePacing extends Pick<CheckedOptions, keyof SitePacingOptions> {
+export interface SitePacing extends Pick<CheckedPacing, keyof SitePacingOptions> {
   /** Whether requests need the long way, by these options and by the options of the gate. */
   readonly needsLongWay: boolean
 }
@@ -19,7 +19,7 @@ export const MAX_CACHED_ORIGINS = 1_000
  * Returns a function that returns the options of an origin. The caller's function `pace` is called
  * once for each origin that is not cached.
  */
-export function sitePacingBy(pacing: CheckedOptions & SitePacing): (origin: string) => SitePacing {
+export function sitePacingBy(pacing: CheckedPacing & SitePacing): (origin: string) => SitePacing {
   const { pace } = pacing
   if (pace === undefined) return () => pacing
   const cache = new LRUCache<string, SitePacing>({ max: MAX_CACHED_ORIGINS })
@@ -33,10 +33,10 @@ export function sitePacingBy(pacing: CheckedOptions & SitePacing): (origin: stri
   }
 }
 
-function sitePacingOf(origin: string, given: SitePacingOptions, pacing: CheckedOptions): SitePacing {
+function sitePacingOf(origin: string, given: SitePacingOptions, pacing: CheckedPacing): SitePacing {
   const place = `pace(${JSON.stringify(origin)})`
   assertFields(place, given, '{ minDelayMs: 5_000 }', SITE_CHECKS)
-  const checked = checkedValues<SitePacingOptions, CheckedOptions>(given, SITE_CHECKS, pacing, `${place}.`)
+  const checked = checkedValues<SitePacingOptions, CheckedPacing>(given, SITE_CHECKS, pacing, `${place}.`)
   assertSitePacing(given, checked, pacing.pauseFrom, `${place}.`)
   return { ...checked, needsLongWay: needsLongWay(checked) }
 }
@@ -49,7 +49,7 @@ function sitePacingOf(origin: string, given: SitePacingOptions, pacing: CheckedO
  */
 export function assertSitePacing(
   given: SitePacingOptions,
-  { minDelayMs, maxDelayMs, maxConcurrentPerKey }: Pick<CheckedOptions, keyof SitePacingOptions>,
+  { minDelayMs, maxDelayMs, maxConcurrentPerKey }: Pick<CheckedPacing, keyof SitePacingOptions>,
   pauseFrom: 'start' | 'end',
   prefix = '',
 ): void {

@@ -20,11 +20,11 @@ export interface PacingOptions {
    */
   readonly maxDelayMs?: number | undefined
   /**
-   * Makes the delay after each request at least this many times what the request took, so that a
-   * slow site gets longer pauses (Heritrix's delay-factor, Mercator's rule). The delay is at most
-   * `maxDelayMs`, or 30 seconds if that is not set. How long a request takes is measured from its
-   * start until `release`. From 0 to 100. Default 0: off. With `pauseFrom: 'start'` only factors
-   * above 1 have an effect.
+   * Makes the delay after a request at least this many times its duration. A slow site gets longer
+   * pauses (Heritrix's delay-factor, Mercator's rule). The delay is at most `maxDelayMs`, or 30
+   * seconds if that is not set. How long a request takes is measured from its start until
+   * `release`. From 0 to 100. Default 0: off. With `pauseFrom: 'start'` only factors above 1 have
+   * an effect.
    */
   readonly delayFactor?: number | undefined
   /**
@@ -41,13 +41,13 @@ export interface PacingOptions {
    */
   readonly pauseFrom?: 'start' | 'end' | undefined
   /**
-   * The shortest delay between two requests to all hosts of one registrable domain. Milliseconds;
-   * default 0: none.
+   * The shortest delay between two requests to one registrable domain. Milliseconds; default 0:
+   * none.
    */
   readonly minDelayPerDomainMs?: number | undefined
   /**
-   * The shortest delay between two requests to all hosts with one IP address. Milliseconds; default
-   * 0: none. If a host has several addresses, the first in alphabetical order counts.
+   * The shortest delay between two requests to one IP address. Milliseconds; default 0: none. If a
+   * host has several addresses, the first in alphabetical order counts.
    */
   readonly minDelayPerAddressMs?: number | undefined
   /**
@@ -57,29 +57,27 @@ export interface PacingOptions {
    */
   readonly maxConcurrentPerKey?: number | undefined
   /**
-   * How many requests to all hosts of one site may be under way at once. A site is a registrable
-   * domain (`example.co.uk`), or a tenant of a platform (`a.github.io`). This limit keeps a site
-   * with many hosts and slow pages from occupying all of `maxConcurrent`. All tenants of a platform
-   * together may have four times as many requests under way, but at most half of `maxConcurrent`.
-   * Default 8, or `maxConcurrentPerKey` if that is larger.
+   * How many requests to one site may be under way at once. A site is a registrable domain
+   * (`example.co.uk`), or a tenant of a platform (`a.github.io`). This limit keeps a site with many
+   * hosts and slow pages from occupying all of `maxConcurrent`. All tenants of a platform together
+   * may have four times as many requests under way, but at most half of `maxConcurrent`. Default 8,
+   * or `maxConcurrentPerKey` if that is larger.
    */
   readonly maxConcurrentPerDomain?: number | undefined
-  /**
-   * How many requests to all hosts with one IP address may be under way at once. Default: no limit.
-   */
+  /** How many requests to one IP address may be under way at once. Default: no limit. */
   readonly maxConcurrentPerAddress?: number | undefined
   /**
-   * How many requests may be under way at once in all, not counting exempt slow ones
+   * How many requests may be under way at once in all. Exempt slow ones don't count
    * (`slowAfterMs`). Default 64.
    */
   readonly maxConcurrent?: number | undefined
   /**
-   * After this time a request that is under way is slow. If another request then waits for
-   * `maxConcurrent`, a slow request no longer counts towards it. So sites whose responses never end
-   * cannot occupy all of `maxConcurrent`. The same applies to the limit for all tenants of a
-   * platform. A slow request still counts towards the limits for its origin, site and address. At
-   * most four times `maxConcurrent` slow requests are exempt. Milliseconds; default 10,000. With
-   * `Infinity` no request is exempt, and `maxConcurrent` is never exceeded.
+   * After this time a request is slow. If another request then waits for `maxConcurrent`, a slow
+   * request no longer counts towards it. So sites whose responses never end cannot occupy all of
+   * `maxConcurrent`. The same applies to the limit for all tenants of a platform. A slow request
+   * still counts towards the limits for its origin, site and address. At most four times
+   * `maxConcurrent` slow requests are exempt. Milliseconds; default 10,000. With `Infinity` no
+   * request is exempt, and `maxConcurrent` is never exceeded.
    */
   readonly slowAfterMs?: number | undefined
   /**
@@ -91,31 +89,30 @@ export interface PacingOptions {
    */
   readonly maxWaitMs?: number | undefined
   /**
-   * How many requests of one pace key may wait at once. A further one is rejected at once with a
+   * How many requests of one pace key may wait. A further one is rejected at once with a
    * `QueueFullError`. Default: no limit.
    */
   readonly maxQueuedPerKey?: number | undefined
   /**
-   * After this time, a permit that is not released causes the process warning
-   * `POLITELY_UNRELEASED_PERMIT` and a log line (`warn`), once for each gate. It may come up to twice
-   * as late. It comes earlier if the process ends while requests wait for such permits.
+   * After this time, an unreleased permit causes a warning. It is the process warning
+   * `POLITELY_UNRELEASED_PERMIT` and a log line (`warn`), once for each gate. It may come up to
+   * twice as late. It comes earlier if the process ends while requests wait for such permits.
    * Milliseconds; default 300,000: five minutes. `Infinity` for no warning.
    */
   readonly releaseWarningMs?: number | undefined
   /**
-   * Writes a line about the progress of the crawl to the `logger` (`info`) each time that this time
-   * has passed, unless the crawl is idle. Milliseconds; default: none. With 60,000, one line a minute.
+   * How often the `logger` gets a line about the crawl's progress (`info`). An idle crawl writes
+   * none. Milliseconds; default: none. With 60,000, one line a minute.
    */
   readonly progressMs?: number | undefined
   /**
-   * Which responses ask for a pause, and how long the pauses are if the response does not say it.
-   * Default: see `BackoffOptions`.
+   * Which responses ask for a pause, and how long it is by default. Default: see `BackoffOptions`.
    */
   readonly backoff?: BackoffOptions | undefined
   /**
-   * When an origin gets no requests for a time, because its last ones failed. Default: after 5
-   * requests in a row without a response it rests for half a minute, then longer; see `CircuitOptions`.
-   * `false` for never.
+   * When an origin rests, because its last requests failed. Default: after 5 requests in a row
+   * without a response it rests for half a minute, then longer; see `CircuitOptions`. `false` for
+   * never.
    */
   readonly circuit?: CircuitOptions | false | undefined
   /**
@@ -192,18 +189,18 @@ export interface BackoffOptions {
    * its status. From 100 to 599; default 429, 430, 503 and 529.
    */
   readonly statuses?: readonly number[] | undefined
-  /** The first pause, if the response does not say how long to wait. Milliseconds; default 5,000. */
+  /** The first pause, if the response names none. Milliseconds; default 5,000. */
   readonly firstMs?: number | undefined
-  /** The longest pause, if the response does not say it. Milliseconds; default 300,000. */
+  /** The longest pause, if the response names none. Milliseconds; default 300,000. */
   readonly maxMs?: number | undefined
   /** Each further pause is this many times as long. From 1 to 100; default 2. */
   readonly factor?: number | undefined
   /**
-   * Makes each pause longer by a random part of it, also the pauses that a Retry-After asks for.
-   * From 0 to 1; default 0: none.
+   * Makes each pause longer by a random part of it, even one from a Retry-After. From 0 to 1;
+   * default 0: none.
    */
   readonly jitter?: number | undefined
-  /** Whether a request that fails without a response, such as by a timeout, asks for a pause. Default `false`. */
+  /** Whether a failure without a response, such as a timeout, asks for a pause. Default `false`. */
   readonly failures?: boolean | undefined
 }
 
@@ -221,9 +218,9 @@ export interface CircuitOptions {
   /** After how many failures in a row it opens. Default 5. */
   readonly failures?: number | undefined
   /**
-   * Which outcomes are failures, as `outcomeOf` names them. Default `['connection']`: requests
-   * without a response. A crawler that wants to stop at a site that refuses it adds `denied`,
-   * `challenge`, `payment-required`, `login`, `rate-limited` or `server-error`.
+   * Which outcomes are failures (`outcomeOf`). Default `['connection']`: requests without a
+   * response. A crawler that wants to stop at a site that refuses it adds `denied`, `challenge`,
+   * `payment-required`, `login`, `rate-limited` or `server-error`.
    */
   readonly outcomes?: readonly PageOutcomeKind[] | undefined
   /**
@@ -231,9 +228,12 @@ export interface CircuitOptions {
    * default 30,000: half a minute.
    */
   readonly coolMs?: number | undefined
-  /** The longest cooling period, if the site doesn't ask for more. Milliseconds; default 3,600,000: an hour. */
+  /**
+   * The longest cooling period, unless the site asks for more. Milliseconds; default 3,600,000: an
+   * hour.
+   */
   readonly maxMs?: number | undefined
-  /** Each further cooling period is this many times as long. From 1 to 100; default 2. */
+  /** Each further period is this many times as long. From 1 to 100; default 2. */
   readonly factor?: number | undefined
   /**
    * What happens to requests while the circuit is open. `fail`: those of the first cooling period

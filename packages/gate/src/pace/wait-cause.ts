@@ -23,5 +23,5 @@ export type WaitLevel = WaitCause['level']
 /** What a request waits for, and at which level. */
 export interface WaitCause {
   readonly because: PaceReason | 'concurrency' | 'circuit'
-  readonly level: PaceBy | 'key' | 'gate'
+  readonly level: PaceLevel | 'gate'
 }

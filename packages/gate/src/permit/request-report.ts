@@ -56,7 +56,7 @@ export type RequestReport = ResponseLike | RateLimited | RequestFailed
  * @param signal Aborted if the request was aborted or destroyed.
  * @param error The error with which it failed, if it is known.
  */
-export function failureOf(signal: AbortSignal | null | undefined, error?: unknown): RequestFailed | undefined {
+export function reportOfFailure(signal: AbortSignal | null | undefined, error?: unknown): RequestFailed | undefined {
   if (!signal?.aborted) return { failed: true, error }
   const { name, code, cause } = Object(signal.reason) as { readonly [field in 'name' | 'code' | 'cause']?: unknown }
   // `node:http` wraps the reason of the caller's signal.
@@ -112,11 +112,11 @@ export function assertNotRedirected(response: ResponseLike): void {
 
 /** Returns the Location header of a response that `paceResponseOf` has accepted. */
 export function locationOf(response: ResponseLike): string | null {
-  return textOf(response, 'location')
+  return headerTextOf(response, 'location')
 }
 
 /** Returns a header that has one value. */
-export function textOf({ headers }: ResponseLike, name: string): string | null {
+export function headerTextOf({ headers }: ResponseLike, name: string): string | null {
   const value = readHeader(headers, name)
   return typeof value === 'string' ? value : null
 }

@@ -152,7 +152,7 @@ export function endNesting(permit: Permit): void {
 const robotsTags = new WeakMap<Permit, readonly string[]>()
 
 /** Returns the lines of X-Robots-Tag in the response, if undici received it and they matter. */
-export function robotsTagsOf(permit: Permit): readonly string[] | undefined {
+export function robotsTagsOfPermit(permit: Permit): readonly string[] | undefined {
   return robotsTags.get(permit)
 }
 

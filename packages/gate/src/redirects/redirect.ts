@@ -44,7 +44,7 @@ export function hasRedirectInside(context: unknown): boolean {
 }
 
 /** The changes that a redirect makes to a request. */
-export interface Redirection {
+interface Redirection {
   readonly url: URL
   /** Whether the next request is a GET without a body. */
   readonly becomesGet: boolean

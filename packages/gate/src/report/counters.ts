@@ -96,7 +96,7 @@ const byReason = <T>(newValue: () => T): Record<WaitReason, T> => ({
 })
 const zero = () => 0
 
-export class Counters {
+export class GateCounts {
   started = 0
   done = 0
   abandoned = 0

@@ -5,7 +5,7 @@ import type { Delay } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { CircuitReport } from '../pace/pacer.ts'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
-import type { Counters, GateCounters } from './counters.ts'
+import type { GateCounters, GateCounts } from './counters.ts'
 import type { GateGauges } from './gauges.ts'
 import type { QueueState } from './queue-state.ts'
 
@@ -22,7 +22,7 @@ export interface EventSource {
   readonly gate: ReportingGate
   /** The gate's clock: milliseconds since 1970. It never goes back. */
   readonly now: () => number
-  readonly counters: Counters
+  readonly counters: GateCounts
 }
 
 interface GateMessage {
@@ -62,7 +62,7 @@ export interface WaitMessage extends RequestMessage {
  * How the wait of a request ended that starts now.
  * @inline
  */
-export type EndedWait = Pick<StartMessage, 'waitedMs' | 'waitedFor' | 'waitedLevel'>
+type EndedWait = Pick<StartMessage, 'waitedMs' | 'waitedFor' | 'waitedLevel'>
 
 /** A request starts. */
 export interface StartMessage extends RequestMessage {

@@ -20,7 +20,7 @@ export function warnOfProgress(everyMs: number): void {
   )
 }
 
-export class Progress {
+export class ProgressLog {
   readonly #gate: ReportingGate
   readonly #log: GateLog
   readonly #everyMs: number

@@ -4,7 +4,7 @@ import { describeReason } from '@politely/core'
 import { type ClientVerdict, withoutCredentials } from '@politely/fetcher'
 import type { SitePacing } from '../options/site-pacing.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
-import type { Counters } from '../report/counters.ts'
+import type { GateCounts } from '../report/counters.ts'
 import type { GateLog } from '../report/gate-log.ts'
 
 let hasWarned = false
@@ -16,11 +16,11 @@ export function forgetDisobedience(): void {
 
 export class Disobedience {
   readonly #sitePacingOf: (origin: string) => SitePacing
-  readonly #counters: Counters
+  readonly #counters: GateCounts
   readonly #log: GateLog
 
   /** @param sitePacingOf Returns the options for an origin. */
-  constructor(sitePacingOf: (origin: string) => SitePacing, counters: Counters, log: GateLog) {
+  constructor(sitePacingOf: (origin: string) => SitePacing, counters: GateCounts, log: GateLog) {
     this.#sitePacingOf = sitePacingOf
     this.#counters = counters
     this.#log = log

@@ -46,11 +46,11 @@ import { DEFAULT_MAX_SEEN, type SeenSet, SeenUrls } from './seen-urls.ts'
 
 /** Options of `siteQueue`. */
 export interface SiteQueueOptions<T extends SiteQueueInput = string> {
-  /** The gate through which the consumers request the URLs, such as the `gate` of `politely(fetch)`. */
+  /** The gate that paces the consumers' requests, such as the `gate` of `politely(fetch)`. */
   readonly gate: PoliteGate
   /**
-   * How many URLs may be yielded and not `done`, so that a loop that doesn't await its work can't
-   * start more. Default `Infinity`: the limits of the gate apply.
+   * How many URLs may be yielded and not `done`. A loop that doesn't await its work can't start
+   * more. Default `Infinity`: the limits of the gate apply.
    */
   readonly concurrency?: number | undefined
   /**
@@ -59,18 +59,18 @@ export interface SiteQueueOptions<T extends SiteQueueInput = string> {
    */
   readonly maxHeld?: number | undefined
   /**
-   * Where to put the URLs that don't fit, so that many URLs of one site don't keep the URLs of other
+   * Where to put the URLs that don't fit. So many URLs of one site don't keep the URLs of other
    * sites from being read. Default: they stay in the source.
    */
   readonly spill?: SiteQueueSpill<T> | undefined
   /**
-   * With `add`: how many different URLs the queue remembers, so that it yields each of them once. A
-   * further one is an error. Default 1,000,000: about 130 MB.
+   * With `add`: how many seen URLs the queue remembers. It yields each of them once. A further one
+   * is an error. Default 1,000,000: about 130 MB.
    */
   readonly maxSeen?: number | undefined
   /**
-   * With `add`: your own set of the URLs that the queue has had, instead of `maxSeen`, such as a Bloom
-   * filter or a table. `has` must answer at once. Default: a `Set` of at most `maxSeen` URLs.
+   * With `add`: your own set of seen URLs, instead of `maxSeen`. It may be a Bloom filter or a
+   * table. `has` must answer at once. Default: a `Set` of at most `maxSeen` URLs.
    */
   readonly seen?: SeenSet | undefined
   /** Aborting it ends the queue: `next` rejects with the signal's reason. */
@@ -99,6 +99,7 @@ export interface SiteQueue<T extends SiteQueueInput = string>
    *
    * From now on, the queue ends when it holds no URL and every yielded URL is `done`. So call `add`
    * before `done`. Never waits: the URLs are held in memory, or go to `spill`.
+   * @param urls A source such as `['https://example.com/']` doesn't limit them to this text.
    * @param options `redirectedFrom` names the page that the URLs come from, so that a public page
    * can't lead the crawler to a private address. Relative URLs are resolved against it. Write the URL
    * of the response.
@@ -106,11 +107,8 @@ export interface SiteQueue<T extends SiteQueueInput = string>
    * @throws {OptionError} for a URL that would be one more than `maxSeen`; URLs before it are
    * taken. Also after the last URL was done, and for invalid arguments.
    */
-  add(urls: AddedUrl<T> | Iterable<AddedUrl<T>>, options?: SourceOptions): number
+  add(urls: (T extends string ? string : T) | Iterable<T extends string ? string : T>, options?: SourceOptions): number
 }
-
-/** What `add` takes. A source such as `['https://example.com/']` doesn't limit it to this text. */
-export type AddedUrl<T> = T extends string ? string : T
 
 /** A `Set` can hold no more. */
 const MOST_SEEN = 2 ** 24
@@ -278,7 +276,10 @@ class Queue<T extends SiteQueueInput> implements SiteQueue<T> {
     if (signal?.aborted) abort()
   }
 
-  add(urls: AddedUrl<T> | Iterable<AddedUrl<T>>, options?: SourceOptions): number {
+  add(
+    urls: (T extends string ? string : T) | Iterable<T extends string ? string : T>,
+    options?: SourceOptions,
+  ): number {
     if (options !== undefined) assertOptions(options, '{ redirectedFrom: [page] }', ADD_OPTIONS)
     const pages = redirectChain(options?.redirectedFrom)
     if (this.#hasRunOut)

@@ -36,10 +36,10 @@ export type PoliteAgentOptions = GateOrOptions & {
    */
   readonly maxRedirections?: number | undefined
   /**
-   * Options for undici's Agent, such as its timeouts, and `connect: { ca }` for its connections.
-   * `connections` is not supported: a request that waits for a connection would start later than its
-   * slot. `pipelining` may be 0 or 1, and HTTP/2 is not supported: if a site closes a connection,
-   * undici sends its requests again, without slots.
+   * Options for undici's Agent, such as timeouts and `connect: { ca }`. `connections` is not
+   * supported: a request that waits for a connection would start later than its slot. `pipelining`
+   * may be 0 or 1, and HTTP/2 is not supported: if a site closes a connection, undici sends its
+   * requests again, without slots.
    */
   readonly agent?: AgentSettings | undefined
   /**

@@ -107,7 +107,7 @@ export interface GuardedNetwork {
  * The option `redirectedFrom` of a dispatched request: the URLs that led to its URL, as for `enter`
  * of a gate. undici passes options on that it does not know.
  */
-export function sourcesOf(options: Dispatcher.DispatchOptions): readonly string[] {
+export function dispatchedSources(options: Dispatcher.DispatchOptions): readonly string[] {
   return redirectChain((options as SourceOptions).redirectedFrom)
 }
 
@@ -119,7 +119,7 @@ function checkedOptions(
   given: Dispatcher.DispatchOptions,
   { sender, ownOrigin }: Link,
 ): { readonly url: string; readonly options: Dispatcher.DispatchOptions; readonly redirectedFrom: readonly string[] } {
-  const redirectedFrom = sourcesOf(given)
+  const redirectedFrom = dispatchedSources(given)
   const { url, origin, path } = dispatchedTarget(given, ownOrigin)
   const { headers, hosts } = fixedHeaders(given.headers, sender.gate)
   try {

@@ -6,7 +6,7 @@ import { Agent, type Dispatcher, errors } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { sendingThrough } from '../permit/sending.ts'
 import type { agentSettingsOf } from './agent-options.ts'
-import { type GuardedNetwork, sourcesOf } from './interceptor.ts'
+import { dispatchedSources, type GuardedNetwork } from './interceptor.ts'
 
 /**
  * An option with the origins that led to a request, its own last. Redirects that the agent follows
@@ -95,7 +95,7 @@ export class PageNetwork implements GuardedNetwork {
   /** Must wrap each interceptor that may make several requests from one, such as `redirect`. */
   readonly begin: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
     const redirects = gatePort(this.#gate).redirects.to(`${options.origin}${options.path}`)
-    const chained: Chained = { ...options, [CHAIN]: [...redirects, ...sourcesOf(options)] }
+    const chained: Chained = { ...options, [CHAIN]: [...redirects, ...dispatchedSources(options)] }
     return dispatch(chained, handler)
   }
 

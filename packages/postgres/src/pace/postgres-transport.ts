@@ -1,6 +1,6 @@
 // Makes the calls of PostgresPacer by the functions of the schema, and reads their replies.
 import { circuitReplyOf, type PaceTransport, paceReplyOf, type ReplyFields } from '@politely/fleet'
-import { BAD_REQUEST, jsonOf, type PostgresClient } from '../client.ts'
+import { BAD_REQUEST, type PostgresClient, parsedJson } from '../client.ts'
 import { PostgresReplyError, PostgresSchemaError, PostgresTimeoutError, schemaErrorOf } from '../errors.ts'
 import { JoinedCalls, type StatementFailure } from './joined-calls.ts'
 
@@ -42,7 +42,7 @@ export function postgresTransport(
     hasReplied = true
     return replies.map(parsed)
   }
-  const joined = new JoinedCalls({ send, failureOf, timeoutMs })
+  const joined = new JoinedCalls({ send, failureOf: statementFailureOf, timeoutMs })
   return {
     isEpochShared: true,
     channels: { failure: 'politely:postgres:failure', recovered: 'politely:postgres:recovered' },
@@ -67,23 +67,23 @@ export function postgresTransport(
  * of the class 22: a pace key may contain a NUL character or a lone surrogate, and jsonb may not.
  */
 function isBadRequest(error: unknown): boolean {
-  const state = stateOf(error)
+  const state = sqlStateOf(error)
   return state === BAD_REQUEST || /^22...$/.test(state)
 }
 
-export function failureOf(error: unknown): StatementFailure {
-  return isBadRequest(error) ? 'request' : (FAILURES[stateOf(error)] ?? 'other')
+export function statementFailureOf(error: unknown): StatementFailure {
+  return isBadRequest(error) ? 'request' : (FAILURES[sqlStateOf(error)] ?? 'other')
 }
 
 /** Returns the SQLSTATE of an error, as all drivers have it. Empty if it is not of the server. */
-export function stateOf(error: unknown): string {
+export function sqlStateOf(error: unknown): string {
   return `${(error as { readonly code?: unknown } | undefined)?.code ?? ''}`
 }
 
 /** Returns a JSON value. Other text is a reply that the functions do not give. */
 function parsed(value: unknown): unknown {
   try {
-    return jsonOf(value)
+    return parsedJson(value)
   } catch {
     throw new PostgresReplyError(value)
   }

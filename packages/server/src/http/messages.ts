@@ -58,7 +58,7 @@ export const RENEWAL_MESSAGES: typeof REPORT_MESSAGES = {
 }
 
 /** Returns what a result says, in one sentence without the URL. */
-export function messageOf(result: Exclude<PermitResult, { readonly state: 'go' }>): string {
+export function permitMessage(result: Exclude<PermitResult, { readonly state: 'go' }>): string {
   switch (result.state) {
     case 'wait':
       return `waits for ${WAITS[result.because]}; ask again in ${againIn(result)}`
@@ -100,11 +100,11 @@ const ADVICE = /write (?:allowAddresses: \[([^\]]*)\](?:, or network: 'any' if n
 export function shownAccess(access: Access): Access {
   const { detail, reason } = access
   if (detail === undefined || reason !== 'blocked-address') return access
-  return { ...access, detail: withFlags(detail, access) }
+  return { ...access, detail: withServerFlags(detail, access) }
 }
 
 /** Replaces options of the API by flags of the server, in a text about a robots.txt. */
-export function withFlags(text: string, access: Access): string {
+export function withServerFlags(text: string, access: Access): string {
   return text.replace(ADVICE, (_, addresses = '') => flagsFor(access, addresses))
 }
 

@@ -15,7 +15,7 @@ import { FetchBody, streamAnswer } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import type { Tenant } from '../tenants.ts'
 import { Fault } from './problem.ts'
-import { answerOf, closeSignal } from './routes-permits.ts'
+import { closeSignal, permitAnswer } from './routes-permits.ts'
 
 /** The lease covers the longest time that a page may take, and its redirects. */
 const LEASE_MS = 600_000
@@ -44,7 +44,7 @@ export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext):
       const line = (value: object) => reply.send(`${JSON.stringify(value)}\n`)
       assertSendable(headers)
       const waitMs = tenant.fetchWaitMs
-      if (waitMs > 0) return line(answerOf({ state: 'full', waitMs, because: 'bytes' }))
+      if (waitMs > 0) return line(permitAnswer({ state: 'full', waitMs, because: 'bytes' }))
       const closed = closeSignal(reply)
       const { results } = await desk.grant({
         tenant,
@@ -56,7 +56,7 @@ export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext):
         signal: closed,
       })
       const [result] = results
-      if (result?.state !== 'go') return line(answerOf(result as PermitResult))
+      if (result?.state !== 'go') return line(permitAnswer(result as PermitResult))
       const { lease } = result
       const end = () => desk.leases.end(lease)
       reply.raw.once('close', end)
@@ -117,7 +117,7 @@ function refusedOrThrow<T>(error: unknown, timeout: AbortSignal, line: (value: o
   const { cause = error } = Object(error) as { readonly cause?: unknown }
   if (cause instanceof RobotsDisallowedError) {
     const { verdict } = cause
-    return line(answerOf({ state: 'refused', because: verdict.because, verdict, retryAt: undefined }))
+    return line(permitAnswer({ state: 'refused', because: verdict.because, verdict, retryAt: undefined }))
   }
   throw new Fault(timeout.aborted ? 'timed-out' : 'not-fetched', (cause as Error).message)
 }

@@ -7,7 +7,7 @@ import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, Rep
 import type { ServerContext } from '../server-context.ts'
 import { CallTurns } from '../turns.ts'
 import { assertConsistent } from './consistent-reports.ts'
-import { messageOf, RENEWAL_MESSAGES, REPORT_MESSAGES, shownVerdict } from './messages.ts'
+import { permitMessage, RENEWAL_MESSAGES, REPORT_MESSAGES, shownVerdict } from './messages.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
@@ -32,7 +32,7 @@ export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, met
         const { id, url } = requests[n] as (typeof requests)[number]
         return result.state === 'go'
           ? { id, state: 'go', permit: result.permit, url, ...go }
-          : { id, ...answerOf(result) }
+          : { id, ...permitAnswer(result) }
       })
       return { held_ms: heldMs, results: answers }
     },
@@ -83,9 +83,9 @@ export function closeSignal({ raw }: FastifyReply): AbortSignal {
 }
 
 /** Returns the fields of a result, as in any answer. JSON leaves out undefined fields. */
-export function answerOf(result: PermitResult): object {
+export function permitAnswer(result: PermitResult): object {
   if (result.state === 'go') return { state: 'go', permit: result.permit }
-  const message = messageOf(result)
+  const message = permitMessage(result)
   if (result.state === 'unknown') return { ...result, message }
   if (result.state === 'refused') {
     const { state, because, verdict, retryAt } = result

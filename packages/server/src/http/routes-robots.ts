@@ -9,7 +9,7 @@ import { jsonRoute, MAX_URL_LENGTH, streamAnswer, UrlQuery } from '../schemas.ts
 import type { ServerContext } from '../server-context.ts'
 import { CallTurns } from '../turns.ts'
 import { assertShallow } from './json-body.ts'
-import { shownAccess, shownVerdict, withFlags } from './messages.ts'
+import { shownAccess, shownVerdict, withServerFlags } from './messages.ts'
 import { Fault } from './problem.ts'
 
 /** How many URLs one call of /v1/check may have. */
@@ -98,7 +98,7 @@ export function robotsRoutes(app: FastifyInstance, { gate, desk }: ServerContext
   get('/v1/usage', 'What the site says about the use of its pages', async (url, request) => {
     const usage = await robots.usage(url, undefined, sourceOf(request))
     const { verdict, tdmrep } = usage
-    const why = tdmrep.why && verdict.access ? withFlags(tdmrep.why, verdict.access) : tdmrep.why
+    const why = tdmrep.why && verdict.access ? withServerFlags(tdmrep.why, verdict.access) : tdmrep.why
     return { ...usage, verdict: shownVerdict(verdict), tdmrep: { ...tdmrep, why } }
   })
   get('/v1/forecast', 'When a request could start', async (url, request) => {

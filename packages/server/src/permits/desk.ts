@@ -27,9 +27,9 @@ import {
 } from '@politely/gate/internal'
 import type { Tenant } from '../tenants.ts'
 import { CallTurns, COST_OF_GRANT, Turns } from '../turns.ts'
-import { Entrances, type Refusal } from './entrances.ts'
-import { type Lease, Leases } from './lease.ts'
-import { Line, type Place } from './line.ts'
+import { Entrances, type RefusedEntrance } from './entrances.ts'
+import { Leases, type PermitLease } from './lease.ts'
+import { Line, type WaitingPlace } from './line.ts'
 import type { PermitCall, PermitReply, PermitResult, WaitBecause } from './permit-call.ts'
 import { RecentIds } from './recent-ids.ts'
 import { Seal, type SealedKind } from './seal.ts'
@@ -39,7 +39,7 @@ interface OpenPermit {
   /** No other permit has the same: its signature. */
   readonly id: string
   /** Undefined if another server has granted it, or this one before its restart, or if it has ended. */
-  readonly lease: Lease | undefined
+  readonly lease: PermitLease | undefined
   readonly permit: GrantedPermit | ForeignPermit
 }
 
@@ -55,7 +55,7 @@ export interface NamedPermit extends OpenPermit {
 interface Item {
   readonly url: string
   /** Where it waits. */
-  place: Place | undefined
+  place: WaitingPlace | undefined
   /** Whether its place was made by this call. */
   isNew: boolean
   result: PermitResult | undefined
@@ -387,7 +387,7 @@ export class PermitDesk {
     return this.#seal.seal(name, kind, { server: this.#server, number, grantedAt, endsAt, ...record })
   }
 
-  #refused(item: Item, { verdict, retryAt, budget, circuit }: Omit<Refusal, 'allowed'>): PermitResult {
+  #refused(item: Item, { verdict, retryAt, budget, circuit }: Omit<RefusedEntrance, 'allowed'>): PermitResult {
     this.#leaveLine(item)
     const reason = circuit === undefined ? verdict.because : 'circuit'
     const because = budget === undefined ? reason : 'budget'

@@ -9,7 +9,7 @@ import { RobotsFetches } from './robots-fetches.ts'
 
 /** Why a URL may not enter. */
 type Refused = Extract<Forecast, { allowed: false }>
-export type Refusal = Pick<Refused, 'allowed' | 'verdict' | 'retryAt'> & Partial<Refused>
+export type RefusedEntrance = Pick<Refused, 'allowed' | 'verdict' | 'retryAt'> & Partial<Refused>
 
 /** The robots.txt of the URL is being fetched, or has to be. */
 export interface UnknownEntrance {
@@ -53,7 +53,7 @@ export class Entrances {
     this.#fetches = new RobotsFetches(isShared)
   }
 
-  async of(call: EntranceCall, url: string): Promise<Entrance | Refusal | UnknownEntrance> {
+  async of(call: EntranceCall, url: string): Promise<Entrance | RefusedEntrance | UnknownEntrance> {
     const { origin = url, hostname = '' } = URL.parse(url) ?? {}
     const isGuarded = !call.mayReachPrivate && isPrivateHost(hostname)
     let source = call.mayReachPrivate ? NO_SOURCE : PUBLIC_SOURCE

@@ -7,7 +7,7 @@
 import type { GrantedPermit } from '@politely/gate/internal'
 import type { Tenant } from '../tenants.ts'
 
-export interface Lease {
+export interface PermitLease {
   readonly number: number
   /** The sealed text that its client has. */
   readonly text: string
@@ -36,7 +36,7 @@ export interface LeasesOptions {
 
 export class Leases {
   readonly #options: LeasesOptions
-  readonly #open = new Map<number, Lease>()
+  readonly #open = new Map<number, PermitLease>()
 
   constructor(options: LeasesOptions) {
     this.#options = options
@@ -47,16 +47,19 @@ export class Leases {
     return this.#open.size
   }
 
-  add(granted: Pick<Lease, 'number' | 'text' | 'tenant' | 'permit' | 'startWithinMs'>, leaseMs: number): Lease {
+  add(
+    granted: Pick<PermitLease, 'number' | 'text' | 'tenant' | 'permit' | 'startWithinMs'>,
+    leaseMs: number,
+  ): PermitLease {
     const grantedAt = this.#options.now()
-    const lease: Lease = { ...granted, grantedAt, askAt: grantedAt + FIRST_ASKED_MS, endsAt: 0, timer: undefined }
+    const lease: PermitLease = { ...granted, grantedAt, askAt: grantedAt + FIRST_ASKED_MS, endsAt: 0, timer: undefined }
     this.#open.set(lease.number, lease)
     lease.permit.onEndedElsewhere = () => this.#isOver(lease)
     this.renew(lease, leaseMs)
     return lease
   }
 
-  find(number: number): Lease | undefined {
+  find(number: number): PermitLease | undefined {
     return this.#open.get(number)
   }
 
@@ -71,7 +74,7 @@ export class Leases {
     return new Set(due.map(({ permit }) => permit.key))
   }
 
-  renew(lease: Lease, leaseMs: number): void {
+  renew(lease: PermitLease, leaseMs: number): void {
     if (!this.#open.has(lease.number)) return // it has ended meanwhile
     lease.endsAt = this.#options.now() + leaseMs
     clearTimeout(lease.timer)
@@ -79,7 +82,7 @@ export class Leases {
   }
 
   /** The client has ended the permit. */
-  end(lease: Lease): void {
+  end(lease: PermitLease): void {
     const wasOpen = this.#close(lease)
     lease.permit.release()
     if (wasOpen) this.#options.onEnd(lease.permit.key)
@@ -90,7 +93,7 @@ export class Leases {
     for (const lease of [...this.#open.values()]) this.#isOver(lease)
   }
 
-  #startTimer(lease: Lease): void {
+  #startTimer(lease: PermitLease): void {
     const leftMs = lease.endsAt - this.#options.now()
     // The timer may fire too early, since it uses another clock than the gate.
     lease.timer = setTimeout(
@@ -99,7 +102,7 @@ export class Leases {
     ).unref()
   }
 
-  #expire(lease: Lease): void {
+  #expire(lease: PermitLease): void {
     this.#options.onExpire()
     this.#isOver(lease)
   }
@@ -108,13 +111,13 @@ export class Leases {
    * A lease has ended, and not by a report to this server. A pacer that counts the requests of all
    * servers is not told: its own clock ends the lease, unless a report to another server has.
    */
-  #isOver(lease: Lease): void {
+  #isOver(lease: PermitLease): void {
     lease.permit.releaseConcurrency(true)
     lease.permit.tookMs = 0 // it is not known here how long the request took
     this.end(lease)
   }
 
-  #close(lease: Lease): boolean {
+  #close(lease: PermitLease): boolean {
     clearTimeout(lease.timer)
     if (!this.#open.delete(lease.number)) return false
     lease.tenant.ended(lease.permit.key)

@@ -17,7 +17,7 @@ import type { OuterLane } from '@politely/gate/internal'
 import type { Tenant } from '../tenants.ts'
 
 /** A URL that waits. */
-export interface Place {
+export interface WaitingPlace {
   readonly number: number
   readonly tenant: Tenant
   /** Its tenant, and the name of the client. */
@@ -46,7 +46,7 @@ export class Line {
   readonly key: string
   readonly #lane: OuterLane
   /** By tenant, by caller, and by number. */
-  readonly #tenants = new Map<string, Map<string, Map<number, Place>>>()
+  readonly #tenants = new Map<string, Map<string, Map<number, WaitingPlace>>>()
   /** Since when a slot is free that is kept for tickets. */
   #keptSince: number | undefined
   /** When each tenant last started a request. */
@@ -82,17 +82,17 @@ export class Line {
     return this.#tenants.size === 0
   }
 
-  find(caller: string, number: number): Place | undefined {
+  find(caller: string, number: number): WaitingPlace | undefined {
     return this.#tenants.get(tenantOf(caller))?.get(caller)?.get(number)
   }
 
-  has({ caller, number }: Place): boolean {
+  has({ caller, number }: WaitingPlace): boolean {
     return this.find(caller, number) !== undefined
   }
 
-  add(number: number, tenant: Tenant, caller: string): Place {
+  add(number: number, tenant: Tenant, caller: string): WaitingPlace {
     const place = { number, tenant, caller, line: this, askAt: 0, isConfirmed: false }
-    const callers = this.#tenants.get(tenant.name) ?? new Map<string, Map<number, Place>>()
+    const callers = this.#tenants.get(tenant.name) ?? new Map<string, Map<number, WaitingPlace>>()
     this.#tenants.set(tenant.name, callers)
     const places = callers.get(caller)
     if (places === undefined) callers.set(caller, new Map([[number, place]]))
@@ -101,7 +101,7 @@ export class Line {
     return place
   }
 
-  remove({ tenant, caller, number }: Place): void {
+  remove({ tenant, caller, number }: WaitingPlace): void {
     const callers = this.#tenants.get(tenant.name)
     const places = callers?.get(caller)
     if (!places?.delete(number)) return
@@ -119,7 +119,7 @@ export class Line {
   }
 
   /** Estimates how many URLs start before one. @param place Its place; undefined for a URL that arrives. */
-  ahead(caller: string, place: Place | undefined, now: number): number {
+  ahead(caller: string, place: WaitingPlace | undefined, now: number): number {
     const tenant = tenantOf(caller)
     const own = this.#count(this.#tenants.get(tenant)?.get(caller), place, now)
     let ofTenant = own
@@ -142,7 +142,7 @@ export class Line {
   }
 
   /** Whether the slot that is free now is kept for another ticket. */
-  isKept(caller: string, place: Place | undefined, now: number): boolean {
+  isKept(caller: string, place: WaitingPlace | undefined, now: number): boolean {
     const due = this.#dueBefore(caller, place, now)
     if (due === undefined) return false
     this.#keptSince ??= now
@@ -160,7 +160,7 @@ export class Line {
   }
 
   /** Returns a ticket that is due and comes before this one. */
-  #dueBefore(caller: string, place: Place | undefined, now: number): Place | undefined {
+  #dueBefore(caller: string, place: WaitingPlace | undefined, now: number): WaitingPlace | undefined {
     for (const tenant of this.#tenants.keys())
       for (const [other, places] of this.#callersOf(tenant)) {
         if (other !== caller && !this.#comesFirst(other, places, caller, place)) continue
@@ -174,7 +174,12 @@ export class Line {
   }
 
   /** Whether it is the turn of another caller. */
-  #comesFirst(other: string, places: ReadonlyMap<number, Place>, caller: string, place: Place | undefined): boolean {
+  #comesFirst(
+    other: string,
+    places: ReadonlyMap<number, WaitingPlace>,
+    caller: string,
+    place: WaitingPlace | undefined,
+  ): boolean {
     const [tenant, otherTenant] = [tenantOf(caller), tenantOf(other)]
     const [servedAt = 0, otherServedAt = 0] =
       tenant === otherTenant
@@ -185,7 +190,7 @@ export class Line {
     return first < (place?.number ?? Number.POSITIVE_INFINITY)
   }
 
-  *#callersOf(tenant: string): Iterable<readonly [string, ReadonlyMap<number, Place>]> {
+  *#callersOf(tenant: string): Iterable<readonly [string, ReadonlyMap<number, WaitingPlace>]> {
     let looked = 0
     for (const entry of this.#tenants.get(tenant) ?? []) {
       if (++looked > MAX_CALLERS) return
@@ -194,7 +199,7 @@ export class Line {
   }
 
   /** Counts the tickets of one caller that are expected back, up to a place. */
-  #count(places: ReadonlyMap<number, Place> | undefined, end: Place | undefined, now: number): number {
+  #count(places: ReadonlyMap<number, WaitingPlace> | undefined, end: WaitingPlace | undefined, now: number): number {
     let [confirmed, others, looked] = [0, 0, 0]
     for (const place of places?.values() ?? []) {
       if (place === end || ++looked > MAX_COUNTED) break

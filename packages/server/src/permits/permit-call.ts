@@ -2,7 +2,7 @@
 import type { ClientVerdict } from '@politely/fetcher'
 import type { CircuitFailure, Forecast } from '@politely/gate'
 import type { Tenant, UsedUp } from '../tenants.ts'
-import type { Lease } from './lease.ts'
+import type { PermitLease } from './lease.ts'
 
 /**
  * Why a request has to wait. `robots-txt`: it is being fetched. `queue`: other tickets come first.
@@ -19,7 +19,7 @@ export type WaitBecause =
 type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
 
 export type PermitResult =
-  | { readonly state: 'go'; readonly permit: string; readonly lease: Lease }
+  | { readonly state: 'go'; readonly permit: string; readonly lease: PermitLease }
   | {
       readonly state: 'wait'
       readonly waitMs: number

@@ -2,7 +2,7 @@
 import { rateLimitHeaders, rateLimitOf, retryAfterMs } from '@politely/core/engine'
 import { MAX_RETRY_AFTER_MS } from '@politely/core/internal'
 import type { RequestReport } from '@politely/gate'
-import type { Report } from '../schemas.ts'
+import type { PermitReport } from '../schemas.ts'
 import type { Tenant } from '../tenants.ts'
 import type { PermitDesk } from './desk.ts'
 
@@ -17,7 +17,7 @@ export type ReportState = 'done' | 'counted' | 'gone' | 'repeated' | 'unknown'
  * is over.
  * @param maxPauseMs The longest pause that a client may report.
  */
-export function applyReport(desk: PermitDesk, tenant: Tenant, report: Report, maxPauseMs: number): ReportState {
+export function applyReport(desk: PermitDesk, tenant: Tenant, report: PermitReport, maxPauseMs: number): ReportState {
   const named = desk.openPermitOf(tenant, report.permit) ?? desk.permitOf(tenant, report.permit)
   if (typeof named === 'string') return named
   const { permit, lease } = named
@@ -52,7 +52,7 @@ export async function renew(desk: PermitDesk, tenant: Tenant, text: string, leas
   return 'done'
 }
 
-function responseOf(report: Report, maxPauseMs: number): RequestReport | undefined {
+function responseOf(report: PermitReport, maxPauseMs: number): RequestReport | undefined {
   const { status, outcome, ratelimit } = report
   const headers = { ...boundedRetryAfter(report.retry_after, maxPauseMs), ...boundedRateLimit(ratelimit, maxPauseMs) }
   if (outcome === 'rate-limited') return { rateLimited: true, status: status ?? 429, headers }

@@ -42,7 +42,9 @@ export const namedRows: HtmlPlugin = ({ fileURL }) => {
       filter: ['tr'],
       visit: (node, context) => {
         const [cell] = node.children.filter((child) => child.type === 'element')
-        const [code, ...others] = cell?.children ?? []
+        const [first, ...others] = cell?.children ?? []
+        // The name may be a link to the page that says more.
+        const code = first?.type === 'element' && first.tagName === 'a' ? first.children[0] : first
         if (cell?.tagName !== 'td' || others.length > 0 || code?.type !== 'element' || code.tagName !== 'code') return
         const name = context.textContent(code)
         const id = name.toLowerCase().replace(/[^\w.-]+/g, '-')

@@ -30,9 +30,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'polite-fetch':
     'fetch wrapper wrap global fetch middleware redirect followed 301 302 redirects to other site link links of a page relative url refusal catch error disallowed RobotsDisallowedError globalThis.fetch',
   waiting:
-    'wait waiting rate limit rate limiting throttle throttling requests per second rps qps per domain per host per site per ip concurrency concurrent parallel simultaneous limit queue delay between requests abort cancel AbortSignal AbortController how long eta estimate max wait priority permit release slot',
-  pauses:
-    'retry-after retry after 429 too many requests 503 service unavailable 430 529 backoff back off exponential rate limited slow down overload ratelimit ratelimit-reset x-ratelimit-remaining ban banned blocked temporarily pause',
+    'wait waiting rate limit rate limiting throttle throttling requests per second rps qps per domain per host per site per ip concurrency concurrent parallel simultaneous limit queue delay between requests abort cancel AbortSignal AbortController how long eta estimate max wait priority permit release slot how fast too fast pace 429 too many requests 503 service unavailable 430 529 backoff back off exponential rate limited slow down overload ban banned blocked temporarily pause',
   'sites-that-fail':
     'site down offline unavailable dead host circuit breaker stop requesting failing server errors 500 502 504 403 forbidden give up connection refused reset unreachable',
   outcomes:
@@ -44,7 +42,7 @@ const WORDS: Readonly<Record<string, string>> = {
   revisit:
     'recrawl re-crawl revisit schedule how often crawl again refresh frequency interval next visit change rate freshness changefreq incremental',
   'pace-options':
-    'delay between requests crawl speed faster slower speed up slow down throttle DOWNLOAD_DELAY autothrottle jitter random delay randomize ignore robots.txt disable disobey own site override crawl-delay per site settings budget max pages page limit per site subdomain subdomains www registrable domain ip address',
+    'delay between requests crawl speed faster slower speed up slow down throttle DOWNLOAD_DELAY autothrottle jitter random delay randomize ignore robots.txt disable disobey own site override crawl-delay per site settings budget max pages page limit per site subdomain subdomains www registrable domain ip address retry-after retry after ratelimit ratelimit-reset x-ratelimit-remaining',
   fetching:
     'cache robots.txt cached ttl expire expires how long max-age cache-control etag if-none-match if-modified-since last-modified 304 not modified refresh refetch 404 not found 403 5xx 500 503 unreachable server error missing robots.txt no robots.txt empty redirect redirected robots.txt redirects to other domain ssrf private ip internal address localhost 127.0.0.1 metadata service dns size limit 500 kib too large big file gzip prefetch ftp http https port subdomain encoding bom',
   'undici-and-node-http':
@@ -127,14 +125,14 @@ export function indexWordsOf(page: string): { readonly words: string; readonly n
 let named: Readonly<Record<string, string>> | undefined
 
 /**
- * Returns the sections that explain each option, in the last column of docs/options.md, and each error code:
+ * Returns the sections that explain each option, to which its name leads in docs/options.md, and each error code:
  * `maxWaitMs: 'waiting/#limiting-the-wait'`. The first option of a name counts.
  */
 export function namedSections(): Readonly<Record<string, string>> {
   if (named !== undefined) return named
   const sections: Record<string, string> = {}
   const options = readFileSync(join(ROOT, 'docs/options.md'), 'utf8')
-  for (const [, name = '', link = '', id = ''] of options.matchAll(/^\| `([\w.]+)` \|.*\]\(([^)#]+)#([^)]*)\) \|$/gm)) {
+  for (const [, name = '', link = '', id = ''] of options.matchAll(/^\| \[`([\w.]+)`\]\(([^)#]+)#([^)]*)\) \|/gm)) {
     sections[name] ??= `${pageOf(posix.join('docs', link))}/#${id}`
   }
   const errors = readFileSync(join(ROOT, 'docs/reference/errors.md'), 'utf8')

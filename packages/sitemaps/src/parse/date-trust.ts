@@ -1,7 +1,10 @@
 // Says how far the dates of a file can be trusted. Many sites write the time of the request, or one
 // date for all pages.
 
-/** The dates of a file. A share is a number from 0 to 1. */
+/**
+ * The dates of a file. A share is a number from 0 to 1.
+ * @inline
+ */
 export interface DateTrust {
   /** The number of entries with a date that could be read. */
   readonly dates: number

@@ -1,7 +1,10 @@
 // What a parser finds in a file: entries, sitemaps of an index, and problems.
 import type { SitemapAlternate, SitemapImage, SitemapNews, SitemapVideo } from '../entry.ts'
 
-/** The form of a file. */
+/**
+ * The form of a file.
+ * @inline
+ */
 export type SitemapFormat = 'urlset' | 'index' | 'rss' | 'atom' | 'text'
 
 /** An entry as written. `loc` is trimmed and not empty. */
@@ -48,7 +51,10 @@ export const problemMeanings = {
   'over-50-mb': 'the file has more than 50 MB (52,428,800 bytes), the limit of sitemaps.org',
 } as const
 
-/** The code of a problem; `problemMeanings` has a sentence for each. */
+/**
+ * The code of a problem; `problemMeanings` has a sentence for each.
+ * @inline
+ */
 export type ProblemCode = keyof typeof problemMeanings
 
 /** How often a kind of problem was found, and its first example. */

@@ -3,13 +3,15 @@
 import { onAbort } from '@politely/fetcher/internal'
 import type { FileWatch, Stop } from './file-watch.ts'
 
-/** Bytes that a caller can pass, or the body of a response. */
+/**
+ * Bytes that a caller can pass, or the body of a response.
+ */
 export type ByteSource = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
 
 /** Larger chunks are split, so that what one chunk yields is bounded. */
 const MAX_CHUNK = 64 * 1024
 
-export class BodySource implements AsyncIterator<Uint8Array, void> {
+export class SitemapBytes implements AsyncIterator<Uint8Array, void> {
   bytesIn = 0
   stop: Stop | undefined
   /** Whether the body ended with an error, and not by a limit or a signal. */
@@ -77,7 +79,7 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
         detail: `the body cannot be unpacked as its Content-Encoding says: ${cause?.message}`,
       }
     this.isBrokenOff = true
-    return { reason: 'cut-off', detail: `the body ended early: ${messageOf(error)}` }
+    return { reason: 'cut-off', detail: `the body ended early: ${messageWithCause(error)}` }
   }
 }
 
@@ -88,7 +90,7 @@ export function checkedBytes(value: unknown): Uint8Array {
 }
 
 /** Returns the message of an error, and of its cause, which fetch has instead of a message. */
-export function messageOf(error: unknown): string {
+export function messageWithCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
   return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message

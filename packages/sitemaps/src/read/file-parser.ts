@@ -7,7 +7,7 @@ import type { Limits } from '../limits.ts'
 import { DocumentParser, type NotASitemap } from '../parse/document.ts'
 import type { FoundEntry, Problems, SitemapFormat } from '../parse/found.ts'
 import { TextListParser } from '../parse/text-list.ts'
-import type { BodySource } from './body-source.ts'
+import type { SitemapBytes } from './body-source.ts'
 import type { FileWatch, Stop } from './file-watch.ts'
 
 const OFFICIAL_BYTES = 52_428_800
@@ -29,7 +29,7 @@ export class FileParser {
   readonly pack: PackReport = new PackReport(() => this.#mayGoOn())
   readonly #limits: Limits
   readonly #problems: Problems
-  readonly #source: BodySource
+  readonly #source: SitemapBytes
   readonly #watch: FileWatch
   readonly #decoder: FileDecoder
   #parser: DocumentParser | TextListParser | undefined
@@ -39,7 +39,7 @@ export class FileParser {
   #beginning = ''
   #foundAny = false
 
-  constructor(source: BodySource, charset: string | undefined, limits: Limits, problems: Problems, watch: FileWatch) {
+  constructor(source: SitemapBytes, charset: string | undefined, limits: Limits, problems: Problems, watch: FileWatch) {
     this.#source = source
     this.#watch = watch
     this.#limits = limits

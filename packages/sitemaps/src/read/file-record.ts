@@ -4,7 +4,7 @@ import type { ForeignHost } from '../entry.ts'
 import type { SitemapFile } from '../file-result.ts'
 import type { DateCounter } from '../parse/date-trust.ts'
 import type { Problems } from '../parse/found.ts'
-import type { BodySource } from './body-source.ts'
+import type { SitemapBytes } from './body-source.ts'
 import type { EntryMaker } from './entry-maker.ts'
 import type { FileEnd, FileParser } from './file-parser.ts'
 import type { Requested } from './request.ts'
@@ -19,7 +19,7 @@ export interface FileHead {
 
 /** The parts that reading the body changes. */
 export interface FileBody {
-  readonly source: BodySource
+  readonly source: SitemapBytes
   readonly parser: FileParser
   readonly maker: EntryMaker
   readonly problems: Problems

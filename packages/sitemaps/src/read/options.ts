@@ -26,9 +26,9 @@ export type SitemapSource = string | URL | readonly (string | URL)[] | ByteSourc
 /** The options of `readSitemaps`. */
 export interface ReadSitemapsOptions {
   /**
-   * Requests the files: `politely(fetch, { userAgent })`, so that each file and each redirect is
-   * checked against robots.txt and waits for its slot. With another fetch, `robots` checks each
-   * request, and no request waits. Required unless the source is bytes.
+   * Requests the files, such as `politely(fetch, { userAgent })`. With it, each file and each
+   * redirect is checked against robots.txt and waits for its slot. With another fetch, `robots`
+   * checks each request, and no request waits. Required unless the source is bytes.
    */
   readonly fetch?: SitemapFetch | undefined
   /** The RobotsClient that knows robots.txt. Default: the client of a polite `fetch`. */
@@ -38,12 +38,12 @@ export interface ReadSitemapsOptions {
   /** The limits of the reading, each with a default. */
   readonly limits?: SitemapLimits | undefined
   /**
-   * Leaves out entries, and files of an index, whose date is before this time. Milliseconds since
-   * 1970, or a Date. Dates count only if the dates of their file can be trusted; entries without a
-   * date are never left out.
+   * Leaves out entries and files with an older date. Milliseconds since 1970, or a Date. Dates
+   * count only if the dates of their file can be trusted; entries without a date are never left
+   * out.
    */
   readonly since?: number | Date | undefined
-  /** Whether to read `/sitemap.xml` of a site whose robots.txt names no sitemap. Default false. */
+  /** Whether to read `/sitemap.xml` if robots.txt names no sitemap. Default false. */
   readonly guess?: boolean | undefined
   /** The URL of a source of bytes. */
   readonly base?: string | URL | undefined
@@ -62,7 +62,7 @@ type Source =
   | { readonly kind: 'files'; readonly urls: readonly string[] }
   | { readonly kind: 'bytes'; readonly bytes: ByteSource; readonly url: string }
 
-export interface Settings {
+export interface ReadingSettings {
   readonly source: Source
   readonly fetch: SitemapFetch | undefined
   readonly robots: RobotsClient | undefined
@@ -92,7 +92,7 @@ const KNOWN: Readonly<Record<keyof ReadSitemapsOptions, true>> = {
 const EXAMPLE = '{ fetch: politely(fetch, { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }) }'
 
 /** @throws {OptionError} for an invalid source or option. */
-export function settingsOf(given: SitemapSource, options: ReadSitemapsOptions): Settings {
+export function readingSettingsOf(given: SitemapSource, options: ReadSitemapsOptions): ReadingSettings {
   assertOptions(options, EXAMPLE, KNOWN, LIMITS_ELSEWHERE)
   const source = sourceOf(given, options.base)
   const fetch = callable('fetch', options.fetch, 'politely(fetch, { userAgent })')

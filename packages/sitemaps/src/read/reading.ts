@@ -10,7 +10,7 @@ import { SitemapIncompleteError } from '../errors.ts'
 import type { SitemapFile, SitemapReason } from '../file-result.ts'
 import { DateCounter } from '../parse/date-trust.ts'
 import { Problems } from '../parse/found.ts'
-import { BodySource, type ByteSource, iteratorOf } from './body-source.ts'
+import { type ByteSource, iteratorOf, SitemapBytes } from './body-source.ts'
 import { type Child, Children } from './children.ts'
 import { EntryMaker } from './entry-maker.ts'
 import { FileParser } from './file-parser.ts'
@@ -18,18 +18,18 @@ import { type FileBody, type FileHead, fileResult } from './file-record.ts'
 import { FileResults } from './file-results.ts'
 import { FileWatch } from './file-watch.ts'
 import { ForeignHosts, withoutHash } from './foreign-hosts.ts'
-import type { Settings } from './options.ts'
+import type { ReadingSettings } from './options.ts'
 import { FileQueue } from './queue.ts'
-import { type RequestContext, type Requested, request, requestRest, validatorsOf } from './request.ts'
+import { conditionsOf, type RequestContext, type Requested, request, requestRest } from './request.ts'
 import type { ResumeToken, Task } from './resume-token.ts'
 import { SinceFilter } from './since-filter.ts'
 import { Spool } from './spool.ts'
 
 const OFFICIAL_ENTRIES = 50_000
 
-export class Reading {
+export class SiteReading {
   readonly files: FileResults
-  readonly #settings: Settings
+  readonly #settings: ReadingSettings
   readonly #queue: FileQueue
   readonly #hosts: ForeignHosts
   readonly #deadline = new AbortController()
@@ -43,7 +43,7 @@ export class Reading {
   /** The files whose body broke off. */
   readonly #brokenOff: SitemapFile[] = []
 
-  constructor(settings: Settings, start: () => void) {
+  constructor(settings: ReadingSettings, start: () => void) {
     const { limits, robots, guard, resume } = settings
     this.#settings = settings
     this.files = new FileResults(start)
@@ -163,7 +163,7 @@ export class Reading {
     try {
       try {
         foreign = await this.#foreignOf(task)
-        requested = await request(task, validatorsOf(earlier.get(task.url), task), context)
+        requested = await request(task, conditionsOf(earlier.get(task.url), task), context)
       } catch (error) {
         if (this.#isLate) this.files.add(fileResult({ task, foreign }, { outcome: 'failed', reason: 'limit: maxMs' }))
         throw error
@@ -204,7 +204,7 @@ export class Reading {
     const watch = new FileWatch(limits.maxFileMs, this.#signal, () =>
       this.#isLate ? { reason: 'limit: maxMs' } : undefined,
     )
-    const source = new BodySource(bytes, limits.maxBytesIn, watch)
+    const source = new SitemapBytes(bytes, limits.maxBytesIn, watch)
     const charset = charsetOf(response?.headers.get('content-type'))
     const parser = new FileParser(source, charset, limits, problems, watch)
     const files = [url, task.url, ...(task.parent === undefined ? [] : [task.parent])]

@@ -4,7 +4,7 @@ import { isPolitelyError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { clientPort, UNTIL_HEADERS } from '@politely/fetcher/internal'
 import type { SitemapReason } from '../file-result.ts'
-import { type ByteSource, iteratorOf, messageOf } from './body-source.ts'
+import { type ByteSource, iteratorOf, messageWithCause } from './body-source.ts'
 import type { ForeignHosts } from './foreign-hosts.ts'
 import type { Task } from './resume-token.ts'
 
@@ -149,7 +149,7 @@ function blockedBy(robots: RobotsClient | undefined, url: string, refusal: Block
 }
 
 function failureOf(error: unknown): Failure {
-  const detail = messageOf(error)
+  const detail = messageWithCause(error)
   if (!isPolitelyError(error)) return { reason: 'network', detail }
   const { verdict } = error as { readonly verdict?: ClientVerdict }
   const reason = error.code === 'ERR_POLITELY_DISALLOWED' ? 'disallowed' : 'refused'
@@ -161,7 +161,7 @@ async function cancel({ body }: SitemapResponse): Promise<void> {
 }
 
 /** Returns the headers of a conditional request. A file that was not whole is read again. */
-export function validatorsOf(
+export function conditionsOf(
   before: { outcome: string; etag?: string; lastModified?: string } | undefined,
   task: Task,
 ): Record<string, string> {

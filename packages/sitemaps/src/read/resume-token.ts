@@ -3,7 +3,10 @@
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
 
-/** A file that waits. JSON-safe. */
+/**
+ * A file that waits. JSON-safe.
+ * @inline
+ */
 export interface Task {
   readonly url: string
   readonly depth: number

@@ -12,7 +12,7 @@
 // Chunks are copied into blocks: a chunk of one byte would keep a whole buffer of the network alive.
 // If the disk is full or read-only, the network waits for the caller. If the server then closes the
 // connection, the rest is requested.
-import { checkedBytes, messageOf } from './body-source.ts'
+import { checkedBytes, messageWithCause } from './body-source.ts'
 import { TemporaryFile } from './temporary-file.ts'
 
 const BLOCK_BYTES = 64 * 1024
@@ -106,7 +106,7 @@ export class Spool implements AsyncIterator<Uint8Array, void> {
   #stalled(error: unknown): Error {
     const why = this.#file.error?.message
     return new Error(
-      `${messageOf(error)}, while it waited for the caller, since no temporary file could be written (${why})`,
+      `${messageWithCause(error)}, while it waited for the caller, since no temporary file could be written (${why})`,
     )
   }
 

@@ -2,7 +2,7 @@
 // store breaks the contract.
 import assert from 'node:assert/strict'
 import type { PageRecord, PageStore, StoredPage, VisitLog } from '@politely/cache'
-import { ascending, assertWithin, casesOf, each, randomNumbers } from './store-case.ts'
+import { ascending, assertWithin, caseList, each, randomNumbers } from './store-case.ts'
 
 /**
  * What only some stores can do. `bounded`: has a size limit in bytes. `shared`: several handles on one
@@ -441,7 +441,7 @@ const lasting: Tests = {
  * What every store of pages must do. Run each case on an empty storage. Leave out the cases whose
  * `needs` your store does not meet.
  */
-export const pageStoreCases: readonly PageStoreCase[] = casesOf<
+export const pageStoreCases: readonly PageStoreCase[] = caseList<
   PageStoreAbility,
   PageStore,
   PageStoreKit,

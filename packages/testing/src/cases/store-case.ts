@@ -7,7 +7,7 @@ export type CasesByAbility<A extends string, S, K> = Readonly<
 >
 
 /** Returns a list of the cases. `run` opens the store. */
-export function casesOf<A extends string, S, K, G>(
+export function caseList<A extends string, S, K, G>(
   cases: CasesByAbility<A, S, K>,
   run: (kit: G, test: (store: S, kit: K) => Promise<void>) => Promise<void>,
 ): readonly { readonly name: string; readonly needs?: A; run(kit: G): Promise<void> }[] {

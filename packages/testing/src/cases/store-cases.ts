@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import type { Store } from '@politely/fetcher'
 import { type CaseClock, caseClock } from './case-clock.ts'
-import { ascending, assertWithin, casesOf, each, randomNumbers } from './store-case.ts'
+import { ascending, assertWithin, caseList, each, randomNumbers } from './store-case.ts'
 
 /**
  * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in
@@ -360,7 +360,7 @@ const leasing: Tests = {
 }
 
 /** What every store must guarantee, and what stores with an ability must. */
-export const storeCases: readonly StoreCase[] = casesOf<StoreAbility, Store, OpenKit, StoreKit>(
+export const storeCases: readonly StoreCase[] = caseList<StoreAbility, Store, OpenKit, StoreKit>(
   { every: everyStore, ordered, bounded, closing, shared, lasting, leasing },
   async (kit, test) => {
     const { clock = caseClock() } = kit

@@ -1,6 +1,8 @@
 // Serves a key directory from a program.
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { DAY_MS, type DirectoryContent, type SignedDirectory, signDirectory } from './directory.ts'
+import { DAY_MS } from '@politely/core/internal'
+import { type DirectoryContent, type SignedDirectory, signDirectory } from './directory.ts'
 
 /** Serves a key directory, in the forms of fetch and of Node. Experimental. */
 export interface DirectoryHandler {

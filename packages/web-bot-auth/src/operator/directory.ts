@@ -4,8 +4,10 @@
 // draft-meunier-http-message-signatures-directory-03): the host, so that no other site serves the
 // keys as its own, and the digest of the body. The response is the same for everyone until its
 // signatures end, so it can be a static file with headers.
+
 import { createHash } from 'node:crypto'
 import { OptionError } from '@politely/core'
+import { DAY_MS } from '@politely/core/internal'
 import { assertOptions, callable, describeValue, integer } from '@politely/fetcher/internal'
 import { serializeByteSequence } from 'structured-headers'
 import { checkedAgent } from '../agent-url.ts'
@@ -30,7 +32,7 @@ export interface DirectoryContent {
    * A key whose `exp` has passed is left out.
    */
   readonly keys: readonly (Jwk | KeptKey)[]
-  /** Where they are published, as in the option `agent` of `signer`. */
+  /** Where they are published, as `agent` of `signer`. */
   readonly agent: string
   /**
    * For how long the signatures are valid. Milliseconds. Default 7 days; from 1 minute to 90 days.
@@ -67,7 +69,6 @@ const KNOWN: Readonly<Record<keyof DirectoryContent, true>> = {
   now: true,
 }
 const EXAMPLE = "{ keys: [key], agent: 'https://bot.example' }"
-export const DAY_MS = 86_400_000
 /** How long the signatures of a directory may be valid. */
 export const MAX_VALID_MS: number = 90 * DAY_MS
 /**

@@ -17,9 +17,9 @@ export interface Finding {
 type Result = 'ok' | 'warn' | 'fail'
 
 /**
- * By check and code: what was found, and what to do about the fault. A row with `warn` is less than
- * a fault, and a row without a remedy is no fault. A code with several sentences has a row for each
- * of them, with a word after a slash. `{name}` stands for a value, or for one of `PHRASES`.
+ * By check and code: what was found, and what to do about it. `warn` marks a warning, and a row
+ * without a remedy says what works. A code with several sentences has a row for each of them, with a
+ * word after a slash. `{name}` stands for a value, or for one of `PHRASES`.
  */
 export const SENTENCES = {
   'User-Agent': {

@@ -1,5 +1,5 @@
 // Finds the links of an HTML page.
-import { robotsDirectives } from '@politely/core/usage'
+import { headReader, robotsDirectives } from '@politely/core/usage'
 import { Parser } from 'htmlparser2'
 
 /** The links of a page: absolute URLs, each once and without its fragment. */
@@ -12,11 +12,12 @@ export interface Links {
 /** Collects links from the text of a page, which may come in pieces. */
 export class LinkReader {
   readonly #parser: Parser
+  readonly #head = headReader()
   readonly #hrefs: string[] = []
   readonly #nofollowHrefs: string[] = []
-  readonly #tokens: readonly string[]
+  readonly #productTokens: readonly string[]
+  readonly #isNofollow: boolean
   #base: string | undefined
-  #isNofollow: boolean
 
   /**
    * @param productTokens The names by which a meta tag may address the crawler.
@@ -24,11 +25,12 @@ export class LinkReader {
    */
   constructor(productTokens: readonly string[], isNofollow = false) {
     this.#isNofollow = isNofollow
-    this.#tokens = ['robots', ...productTokens.map((token) => token.toLowerCase())]
+    this.#productTokens = productTokens
     this.#parser = new Parser({ onopentag: (name, attributes) => this.#opened(name, attributes) })
   }
 
   write(text: string): void {
+    this.#head.write(text)
     this.#parser.write(text)
   }
 
@@ -37,17 +39,16 @@ export class LinkReader {
     this.#parser.end()
     const base = (this.#base !== undefined && URL.parse(this.#base, url)?.href) || url
     const urls = (hrefs: readonly string[]) => [...new Set(hrefs.flatMap((href) => linkOf(href, base) ?? []))]
-    if (this.#isNofollow) return { follow: [], nofollow: urls([...this.#hrefs, ...this.#nofollowHrefs]) }
+    const isNofollow = this.#isNofollow || robotsDirectives({ html: this.#head.end() }, this.#productTokens).nofollow
+    if (isNofollow) return { follow: [], nofollow: urls([...this.#hrefs, ...this.#nofollowHrefs]) }
     const follow = urls(this.#hrefs)
     const unmarked = new Set(follow)
     return { follow, nofollow: urls(this.#nofollowHrefs).filter((link) => !unmarked.has(link)) }
   }
 
   #opened(name: string, attributes: Readonly<Record<string, string>>): void {
-    const { href, rel = '', content = '' } = attributes
+    const { href, rel = '' } = attributes
     if (name === 'base') this.#base ??= href
-    if (name === 'meta' && this.#tokens.includes(attributes.name?.trim().toLowerCase() ?? ''))
-      this.#isNofollow ||= isNofollow(content)
     if ((name !== 'a' && name !== 'area') || href === undefined) return
     const isMarked = /(^|\s)nofollow(\s|$)/i.test(rel)
     ;(isMarked ? this.#nofollowHrefs : this.#hrefs).push(href)
@@ -65,11 +66,6 @@ export function linkOf(href: string, base: string): string | undefined {
   url.username = ''
   url.password = ''
   return url.href
-}
-
-/** Returns whether a meta tag, such as `noindex, nofollow`, closes the links. */
-function isNofollow(value: string): boolean {
-  return value.split(',').some((word) => /^\s*(nofollow|none)\s*$/i.test(word))
 }
 
 /**

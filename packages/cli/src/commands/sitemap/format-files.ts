@@ -1,6 +1,7 @@
 // Prints the files of a reading for people.
 import { withoutCredentials } from '@politely/core/internal'
-import { problemMeanings, type SitemapFile, type SitemapOutcome } from '@politely/sitemaps'
+import { problemMeanings, type SitemapFile } from '@politely/sitemaps'
+import type { SitemapOutcome } from '@politely/sitemaps/internal'
 import { describeResult } from '@politely/sitemaps/internal'
 import { countText, sizeText } from '../../output/amounts.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'

@@ -1,5 +1,6 @@
 // `politely sitemap`: reads the sitemaps of a site, and reports each file.
-import { parseLastmod, type SitemapEntry, type SitemapFile, type SitemapReading } from '@politely/sitemaps'
+import type { SitemapEntry, SitemapFile, SitemapReading } from '@politely/sitemaps'
+import { parseLastmod } from '@politely/sitemaps/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'

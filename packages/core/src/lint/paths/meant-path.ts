@@ -26,7 +26,7 @@ const HOSTS_WITHOUT_SLASH =
 /**
  * Returns the host that a text begins with, and the path after it.
  *
- * @param known Hosts of the site, as `bareHost` returns them.
+ * @param known Hosts of the site, as `hostWithoutWww` returns them.
  */
 export function hostedPathIn(
   text: string,
@@ -35,12 +35,14 @@ export function hostedPathIn(
 ): HostedPath | undefined {
   const [, host = '', path = ''] = /^([\w-]+(?:\.[\w-]+)+)(?::\d+)?(?![^/?*$])(.*)$/s.exec(text) ?? []
   const isHost =
-    (host !== '' && known.has(bareHost(host))) || HOSTS.test(host) || (!hasSlash && HOSTS_WITHOUT_SLASH.test(host))
+    (host !== '' && known.has(hostWithoutWww(host))) ||
+    HOSTS.test(host) ||
+    (!hasSlash && HOSTS_WITHOUT_SLASH.test(host))
   return isHost ? { host, path } : undefined
 }
 
 /** Returns a host in lower case and without `www.`, to compare it. */
-export function bareHost(host: string): string {
+export function hostWithoutWww(host: string): string {
   return host.toLowerCase().replace(/^www\./, '')
 }
 

@@ -8,8 +8,8 @@ import type { ParsingRules } from '../../dialect.ts'
 import { recordAudiences } from '../../parse/directive.ts'
 import type { ParsedField, ParsedFile, ParsedRecord } from '../../parse/records.ts'
 import { originOf } from '../../url/origin.ts'
-import type { Report } from '../finding.ts'
-import { namesEveryone } from '../name.ts'
+import type { ReportFinding } from '../finding.ts'
+import { valueNamesEveryone } from '../name.ts'
 import { closesAll } from '../named-groups.ts'
 
 /**
@@ -24,10 +24,10 @@ export function lintLicenses(
   { fields, groups }: ParsedFile,
   records: readonly ParsedRecord[],
   parsing: ParsingRules,
-  report: Report,
+  report: ReportFinding,
 ): readonly ParsedRecord[] {
   if (!records.some(({ field }) => field === 'license')) return records
-  const hasNamed = groups.some((group) => !group.agents.some(namesEveryone) && !closesAll(group, parsing))
+  const hasNamed = groups.some((group) => !group.agents.some(valueNamesEveryone) && !closesAll(group, parsing))
   const namesByLine = new Map<number, readonly string[]>()
   let isAboveAll = false
   let isStarStated = false
@@ -37,7 +37,7 @@ export function lintLicenses(
   let next = 0
   let isApart = false
   for (const { field, value, line, afterBlank } of fields) {
-    if (line === groups[next]?.line) isOfStar = groups[next++]?.agents.some(namesEveryone) === true
+    if (line === groups[next]?.line) isOfStar = groups[next++]?.agents.some(valueNamesEveryone) === true
     const group = groups[next - 1]
     isApart = !belongsToGroup(field) && (isApart || afterBlank || field === 'sitemap')
     if (field !== 'license' || originOf(textOf(value)) === undefined) continue

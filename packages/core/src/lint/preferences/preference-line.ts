@@ -16,7 +16,7 @@ import {
   currentAiprefDraft,
   type LabelPurpose,
 } from '../../parse/preference-labels.ts'
-import { quoted, type Report } from '../finding.ts'
+import { quoted, type ReportFinding } from '../finding.ts'
 import type { FindingCode } from '../finding-kinds.ts'
 import { canonicalKey } from '../key.ts'
 import { isDictionary } from './dictionary.ts'
@@ -46,7 +46,7 @@ const VOCABULARIES: Readonly<Record<PreferenceField, Vocabulary>> = {
 }
 
 /** @param value One character for each byte. */
-export function lintPreferences(field: PreferenceField, value: string, line: number, report: Report): void {
+export function lintPreferences(field: PreferenceField, value: string, line: number, report: ReportFinding): void {
   const { path, list } = splitPreference(value)
   if (list === '') {
     report('unreadable-preference', { line, found: 'a line without a preference' })
@@ -193,7 +193,7 @@ function syntaxError(list: string, field: PreferenceField): string | undefined {
 }
 
 /** Reports a label with different answers on one line. */
-function lintSeveralAnswers(items: readonly CheckedItem[], line: number, report: Report): void {
+function lintSeveralAnswers(items: readonly CheckedItem[], line: number, report: ReportFinding): void {
   const answers = new Map<string, string>()
   const differs = items.find(({ label, value, isParameter }) => {
     const answer = answerOf(value) ?? value

@@ -10,7 +10,7 @@ import { indexFolder } from '../../parse/index-page.ts'
 import type { ParsedFile, ParsedGroup, ParsedRecord } from '../../parse/records.ts'
 import { baseOf } from '../../parse/rule-forms.ts'
 import { ruleForm } from '../../url/normal-form.ts'
-import type { Report } from '../finding.ts'
+import type { ReportFinding } from '../finding.ts'
 import { type ClosedPath, closedPaths, isClosed } from '../named-groups.ts'
 import { splitPreference } from './preference-line.ts'
 
@@ -20,7 +20,7 @@ export function lintPreferencePaths(
   records: readonly ParsedRecord[],
   unmerged: ReadonlySet<ParsedGroup>,
   parsing: ParsingRules,
-  report: Report,
+  report: ReportFinding,
 ): void {
   let next = 0
   /** The paths that the current group surely disallows. */

@@ -1,7 +1,7 @@
 // Reads the URLs of JSON: one object on each line, as servers log requests, or a document with a list.
 import { requestIn } from '../access-log.ts'
 import { isUrlOrPath, urlIn } from './url-in-text.ts'
-import type { UrlProblem, UrlReader } from './url-reader.ts'
+import type { UrlInputProblem, UrlReader } from './url-reader.ts'
 
 /**
  * The fields that may have the URL of a request, in order; only with letters. `urlfull` is `full` in an
@@ -18,7 +18,7 @@ const MAX_DOCUMENT_LENGTH = 64 * 1024 * 1024
 
 /** Reads JSON that comes in lines. */
 export class JsonUrls implements UrlReader {
-  problem: UrlProblem | undefined
+  problem: UrlInputProblem | undefined
   skipped = 0
   firstSkipped = 0
   readonly #field: readonly string[] | undefined

@@ -2,7 +2,7 @@
 // search consoles and crawlers export it.
 
 import { lacksScheme, urlIn } from './url-in-text.ts'
-import type { UrlProblem, UrlReader } from './url-reader.ts'
+import type { UrlInputProblem, UrlReader } from './url-reader.ts'
 
 /** A longer row has probably a quote without an end. Characters. */
 export const MAX_ROW_LENGTH: number = 2 ** 20
@@ -101,7 +101,7 @@ const OPEN = -1
 
 /** Reads a table that comes in lines. */
 export class TableUrls implements UrlReader {
-  problem: UrlProblem | undefined
+  problem: UrlInputProblem | undefined
   skipped = 0
   firstSkipped = 0
   readonly #column: string | undefined

@@ -6,7 +6,7 @@ export interface UrlReader {
   readonly skipped: number
   readonly firstSkipped: number
   /** Set if the input cannot be read. The rest of it is ignored. */
-  readonly problem: UrlProblem | undefined
+  readonly problem: UrlInputProblem | undefined
   /**
    * Returns the URLs in lines without line ends and without blank lines. A text that is no URL is
    * returned as it is where a URL is expected: in a list, in the column of a table, in a field.
@@ -17,7 +17,7 @@ export interface UrlReader {
 }
 
 /** Why an input cannot be read. */
-export type UrlProblem =
+export type UrlInputProblem =
   /** A table whose last row is open, or whose row is longer than 1 MB; JSON of over 64 MB. */
   | { readonly kind: 'open-quote' | 'long-row' | 'long-document' }
   /** A table without a column of URLs. */

@@ -6,7 +6,7 @@ import type { Robots } from '../../robots.ts'
 import { originOf } from '../../url/origin.ts'
 import { urlOrNull } from '../../url/url-or-null.ts'
 import type { UsageConflict, UsageReading } from '../conflicts.ts'
-import { shown, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
+import { shown, type UsageProblem, type UsageSource, usageSourceOf } from '../purpose.ts'
 import { hasWord, isRsl, type PageHead } from '../tags/page-head.ts'
 import type { UsageLine } from './robots-lines.ts'
 
@@ -40,7 +40,7 @@ export function licensesOf(
   for (const { field, key, value, line, audience } of lines) {
     if (field !== 'license') continue
     const url = textOf(value)
-    const source = sourceOf('license', 'robots.txt', textOf(key), url, line)
+    const source = usageSourceOf('license', 'robots.txt', textOf(key), url, line)
     const scope = audience === 'own' ? 'group' : audience === 'site' ? 'site' : 'other-group'
     if (originOf(url) === undefined) ignored.push({ source, why: 'the license is no absolute URL' })
     else found.push({ url, scope, source })
@@ -78,7 +78,7 @@ export function licensesInLinks(headers: ResponseHeaders | undefined, base: stri
       const { rel = '', type = '', anchor } = parametersOf(rest)
       if (!hasWord(rel, 'license') || !isRsl(type) || anchor !== undefined) return []
       const url = urlOrNull(target, base)?.href ?? target
-      return [{ url, source: sourceOf('license', 'header', 'Link', link) }]
+      return [{ url, source: usageSourceOf('license', 'header', 'Link', link) }]
     }),
   )
 }
@@ -108,7 +108,7 @@ export function licensesInHead(head: PageHead | undefined, page: string): readon
   const base = urlOrNull(head?.base ?? '', page)?.href ?? page
   return (head?.licenses ?? []).map(({ element, href }) => ({
     url: href === undefined ? page : (urlOrNull(href, base)?.href ?? href),
-    source: sourceOf('license', 'html', element, href ?? ''),
+    source: usageSourceOf('license', 'html', element, href ?? ''),
   }))
 }
 

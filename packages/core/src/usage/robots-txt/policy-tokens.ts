@@ -7,7 +7,7 @@ import { describeValue } from '../../describe-value.ts'
 import { OptionError } from '../../errors.ts'
 import { isProductToken } from '../../parse/user-agent-name.ts'
 import type { Robots } from '../../robots.ts'
-import { type Purpose, purposes, type Statement, sourceOf } from '../purpose.ts'
+import { type Purpose, purposes, type Statement, usageSourceOf } from '../purpose.ts'
 
 /** A name in robots.txt that stands for a use. Experimental: it may change in any version. */
 export interface PolicyToken {
@@ -45,7 +45,7 @@ export function policyStatements(
     if (verdict.because !== 'rule') return []
     const { directive, text, line } = verdict.rule
     const label = `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${text}`
-    const source = sourceOf('policy-token', 'robots.txt', token, label, line)
+    const source = usageSourceOf('policy-token', 'robots.txt', token, label, line)
     return [{ purpose, answer: verdict.allowed ? 'allowed' : 'disallowed', label, vocabulary: POLICY_TOKENS, source }]
   })
 }

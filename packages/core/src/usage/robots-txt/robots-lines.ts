@@ -30,7 +30,7 @@ export interface UsageLine {
 }
 
 /** Returns the lines about the use of content, in the order of the file. */
-export function usageLines({ file = '', dialect, productTokens }: BoundRules): readonly UsageLine[] {
+export function usageLinesOf({ file = '', dialect, productTokens }: BoundRules): readonly UsageLine[] {
   const { parsing } = typeof dialect === 'string' ? dialectFor(dialect) : dialect
   const range = rangeOf(bytesOfLatin1(file))
   const collector = new Collector(range.bytes, new GroupSelection(productTokens, parsing))

@@ -10,10 +10,10 @@ import type { RulesVerdict } from '../../match/verdict.ts'
 import type { SignalUse } from '../../parse/preference-labels.ts'
 import type { ProductTokens } from '../../parse/product-tokens.ts'
 import { Robots } from '../../robots.ts'
-import { compare, type Reading, type UsageConflict } from '../conflicts.ts'
-import { type Statement, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
+import { type ComparedReading, compare, type UsageConflict } from '../conflicts.ts'
+import { type Statement, type UsageProblem, type UsageSource, usageSourceOf } from '../purpose.ts'
 import { type FoundValues, parseContentSignal, parseContentUsage } from './label-values.ts'
-import { type UsageLine, usageLines } from './robots-lines.ts'
+import { type UsageLine, usageLinesOf } from './robots-lines.ts'
 
 /** What a robots.txt states about the use of a URL. */
 export interface RobotsPreferences {
@@ -49,7 +49,7 @@ export function robotsPreferences(robots: Robots | undefined, url: string, token
   const verdict = rules.check(url)
   // Another site's file states nothing about this URL.
   if (verdict.because === 'other-origin' || verdict.because === 'invalid-url') return { ...NO_FILE, verdict }
-  const lines = usageLines(rules.toJSON())
+  const lines = usageLinesOf(rules.toJSON())
   const usage = preferencesOf('content-usage', lines, url)
   const signals = preferencesOf('content-signal', lines, url)
   return {
@@ -68,7 +68,7 @@ function misspeltSignals(robots: Robots): readonly UsageProblem[] {
   return robots.records
     .filter(({ key }) => key.toLowerCase() === 'content-signals')
     .map(({ key, value, line }) => ({
-      source: sourceOf('content-signal', 'robots.txt', key, value, line),
+      source: usageSourceOf('content-signal', 'robots.txt', key, value, line),
       why: 'only crawlers with crawler-commons read this misspelling of Content-Signal',
     }))
 }
@@ -86,7 +86,7 @@ interface PreferenceLine extends FoundValues {
 interface Preferences {
   readonly lines: readonly PreferenceLine[]
   readonly url: string
-  readonly followed: Reading
+  readonly followed: ComparedReading
   /** The shorter paths that match too, and the lines without a path. */
   readonly replaced: readonly PreferenceLine[]
   readonly counting: readonly PreferenceLine[]
@@ -100,7 +100,7 @@ function preferencesOf(field: 'content-usage' | 'content-signal', all: readonly 
     .map(({ key, value, line, audience }) => {
       // The path ends at the first blank. Nothing else begins with a slash.
       const [path = ''] = /^\/[^ \t]*/.exec(value) ?? []
-      const source = sourceOf(field, 'robots.txt', textOf(key), textOf(value), line)
+      const source = usageSourceOf(field, 'robots.txt', textOf(key), textOf(value), line)
       const text = textOf(value.slice(path.length)).trim()
       return { audience, path, isEmpty: text === '', values: parse(text), source }
     })

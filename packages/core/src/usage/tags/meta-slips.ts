@@ -1,7 +1,7 @@
 // Meta elements with a slip: elements that do not count, and look as if they were meant to.
 import { isProductToken } from '../../parse/user-agent-name.ts'
 import { type Attributes, isRuleName } from './html-tokenizer.ts'
-import { decoded } from './references.ts'
+import { decodedValue } from './references.ts'
 import { isSlipOfRobots } from './tag-slips.ts'
 import { hasRule } from './tag-value.ts'
 
@@ -39,13 +39,13 @@ export function strayRules(attributes: Attributes, said: string): Slip | undefin
 /** Returns why a meta element does not count that was meant to; undefined for another one. */
 export function slipOf({ content, value, robots, ...attributes }: Attributes, said: string): Slip | undefined {
   if (robots !== undefined) {
-    const rules = decoded(robots)
+    const rules = decodedValue(robots)
     const meant = `name="robots" content="${rules}"`
     return { reason: 'wrong-attribute', name: 'robots', content: rules, found: 'robots', meant }
   }
   const found = NAMES.find((one) => attributes[one] !== undefined)
   if (found === undefined) return hasRule(said) ? { reason: 'no-name' } : undefined
-  const name = decoded(attributes[found]).trim()
+  const name = decodedValue(attributes[found]).trim()
   const isNamed = name.toLowerCase() === 'robots' || /^tdm-/i.test(name) || isSlipOfRobots(name)
   if (!isNamed && !hasRule(said)) return undefined
   if (found !== 'name') return { reason: 'wrong-attribute', name, found, meant: 'name' }

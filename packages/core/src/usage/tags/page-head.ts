@@ -17,7 +17,7 @@ import { assertKnownOptions } from '../../known-options.ts'
 import { isProductToken } from '../../parse/user-agent-name.ts'
 import { type Attributes, HtmlTokenizer, type TagHandler } from './html-tokenizer.ts'
 import { slipOf, strayRules, type UncountedMeta } from './meta-slips.ts'
-import { decoded } from './references.ts'
+import { decodedValue } from './references.ts'
 
 /**
  * A meta element whose name may be `robots`, the name of a crawler, or a name of TDMRep. JSON-safe.
@@ -330,8 +330,8 @@ class HeadCollector implements TagHandler {
 
   #keepMeta(attributes: Attributes, counts: boolean): void {
     const { content } = attributes
-    const name = decoded(attributes.name).trim()
-    const said = decoded(content ?? attributes.value)
+    const name = decodedValue(attributes.name).trim()
+    const said = decodedValue(content ?? attributes.value)
     const isKept = counts && content !== undefined && isProductToken(name)
     if (isKept) this.#metas.push({ name, content: said, isCut: content.isCut })
     if (this.#uncounted.length === MAX_UNCOUNTED) return
@@ -341,11 +341,11 @@ class HeadCollector implements TagHandler {
 
   #keepOther(element: string, { rel, type, href }: Attributes): void {
     if (element === 'base') {
-      if (href !== undefined) this.#base ??= decoded(href).trim()
-    } else if (isRsl(decoded(type))) {
+      if (href !== undefined) this.#base ??= decodedValue(href).trim()
+    } else if (isRsl(decodedValue(type))) {
       if (element === 'script') this.#licenses.push({ element, href: undefined })
-      else if (hasWord(decoded(rel), 'license') && href !== undefined) {
-        this.#licenses.push({ element: 'link', href: decoded(href).trim() })
+      else if (hasWord(decodedValue(rel), 'license') && href !== undefined) {
+        this.#licenses.push({ element: 'link', href: decodedValue(href).trim() })
       }
     }
   }

@@ -43,7 +43,7 @@ const REFERENCE = /&(?:#x([0-9a-f]+);?|#(\d+);?|([a-z]+);|(amp|lt|gt|quot|nbsp)(
  * Returns the value of an attribute with its character references decoded, as a string that shares
  * no memory with the page.
  */
-export function decoded(value: Attribute | undefined): string {
+export function decodedValue(value: Attribute | undefined): string {
   return value === undefined ? '' : decodeText(encodeText(withCharacters(value.text)))
 }
 

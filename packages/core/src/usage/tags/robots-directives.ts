@@ -16,7 +16,7 @@ import { headerLines, type ResponseHeaders } from '../../http/header-lines.ts'
 import { assertKnownOptions } from '../../known-options.ts'
 import { type ProductTokens, tokensOf } from '../../parse/product-tokens.ts'
 import { isProductToken, productTokenOf } from '../../parse/user-agent-name.ts'
-import { type Statement, sourceOf, type UsageSource } from '../purpose.ts'
+import { type Statement, type UsageSource, usageSourceOf } from '../purpose.ts'
 import { datesAsIntegers } from '../structured-fields.ts'
 import { type PageHead, pageHeadOf } from './page-head.ts'
 import { type Reading, type RobotsDocumentKey, robotsRules } from './robots-rules.ts'
@@ -200,7 +200,7 @@ export function robotsDirectives(response: TaggedResponse, productTokens: Produc
   collector.readXRobotsTag(headers)
   collector.readRobotsTag(headers)
   collector.readMisnamed(headers)
-  if (html !== undefined) collector.readHead(headOf(html))
+  if (html !== undefined) collector.readHead(pageHeadIn(html))
   return collector.result()
 }
 
@@ -213,7 +213,7 @@ function ownNames(productTokens: ProductTokens): ReadonlySet<string> {
 }
 
 /** Returns the head of a page. @throws {OptionError} for another type. */
-export function headOf(html: string | Uint8Array | PageHead): PageHead {
+export function pageHeadIn(html: string | Uint8Array | PageHead): PageHead {
   if (typeof html === 'string' || html instanceof Uint8Array) return pageHeadOf(html)
   if (typeof html === 'object' && html !== null && Array.isArray(html.metas)) return html
   throw new OptionError(
@@ -238,7 +238,7 @@ class Collector {
   readXRobotsTag(headers: ResponseHeaders | undefined): void {
     let left = MAX_TAG_LENGTH
     for (const { text, isJoined } of headerLines(headers, 'x-robots-tag')) {
-      const source = sourceOf('x-robots-tag', 'header', 'X-Robots-Tag', text)
+      const source = usageSourceOf('x-robots-tag', 'header', 'X-Robots-Tag', text)
       for (const rule of tagRules(this.#cut(text, left, source), true)) {
         const { scope } = rule
         if (this.#isFor(scope)) this.#add(rule, source)
@@ -254,7 +254,7 @@ class Collector {
   readMisnamed(headers: ResponseHeaders | undefined): void {
     for (const name of MISNAMED_HEADERS) {
       for (const { text } of headerLines(headers, name)) {
-        const source = sourceOf('x-robots-tag', 'header', name, text)
+        const source = usageSourceOf('x-robots-tag', 'header', name, text)
         if (hasRule(text)) this.#report('unknown-name', source, name, 'X-Robots-Tag')
       }
     }
@@ -263,7 +263,7 @@ class Collector {
   readRobotsTag(headers: ResponseHeaders | undefined): void {
     const lines = headerLines(headers, 'robots-tag')
     const text = lines.map((line) => line.text).join(', ')
-    const source = sourceOf('robots-tag', 'header', 'Robots-Tag', text)
+    const source = usageSourceOf('robots-tag', 'header', 'Robots-Tag', text)
     const members = listOf(text.slice(0, this.#endOfMembers(text, source)))
     if (members === undefined) this.#report('unreadable', source)
     for (const [item, parameters] of members ?? []) {
@@ -288,7 +288,7 @@ class Collector {
     for (const { name, content, isCut } of head.metas) {
       const token = name.toLowerCase()
       const scope = token === 'robots' ? undefined : token
-      const source = sourceOf('meta-robots', 'html', name, content)
+      const source = usageSourceOf('meta-robots', 'html', name, content)
       if (!this.#isFor(scope)) {
         if (this.#nameMeantBy(name) && (hasRule(content) || hasRule(name))) this.#reportName(name, source)
         continue
@@ -298,9 +298,9 @@ class Collector {
       left -= content.length
       if (left < 0 || isCut) break
     }
-    if (!head.isComplete) this.#report('head-too-long', sourceOf('meta-robots', 'html', 'head', ''))
+    if (!head.isComplete) this.#report('head-too-long', usageSourceOf('meta-robots', 'html', 'head', ''))
     for (const { reason, name, content, found, meant } of head.uncounted ?? []) {
-      const source = sourceOf('meta-robots', 'html', name || 'meta', content)
+      const source = usageSourceOf('meta-robots', 'html', name || 'meta', content)
       if (reason === 'unknown-name') this.#reportName(name, source)
       else if (/^(?:robots)?$/i.test(name) || this.#isFor(name.toLowerCase()) || this.#nameMeantBy(name)) {
         this.#report(reason, source, found, meant)

@@ -11,7 +11,7 @@ import type { Dispatcher } from 'undici'
 import { isCoded } from '../body.ts'
 import { isChunked, UNSEEN_END } from '../body-end.ts'
 import { failure } from '../failure.ts'
-import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from '../request-observer.ts'
+import { type ObservedRequest, problemOfCoding, RequestObserver, truncationOf } from '../request-observer.ts'
 import { BYPASS_CACHES, type TransportSettings } from '../robots-transport.ts'
 import { type Connection, type Connections, FOLLOWS_REDIRECTS, type ReceivedBody } from './undici-connection.ts'
 
@@ -76,7 +76,7 @@ class CallersConnection implements Connection {
  * Returns the number of body bytes received. undici 6 does not report it; then the Content-Length
  * counts, or else `fallback`.
  */
-function sizeOf({ size, headers }: Exchange, fallback: number): number {
+function sizeOf({ size, headers }: ObservedRequest, fallback: number): number {
   return size || Number(headerOf(headers, 'content-length') ?? fallback)
 }
 

@@ -6,14 +6,14 @@ import type { Body } from '@politely/core/engine'
 import type { Failure, Reply } from '@politely/core/internal'
 import type * as BasicFtp from 'basic-ftp'
 import { messageOf } from '../../base/message-of.ts'
-import { bareHost, type NetworkGuard, type Reach } from '../../network/network-guard.ts'
+import { type NetworkGuard, type Reach, withoutBrackets } from '../../network/network-guard.ts'
 import { readBody } from '../body.ts'
 import type { Deadline } from '../deadline.ts'
 import { failure, failureOf, TransferError } from '../failure.ts'
 import {
   MAX_HEADER_BYTES,
-  type RobotsRequest,
   type RobotsTransport,
+  type TransportRequest,
   type TransportSettings,
 } from '../robots-transport.ts'
 
@@ -34,7 +34,7 @@ export class FtpTransport implements RobotsTransport {
     this.#guard = guard
   }
 
-  async send({ url, reach }: RobotsRequest, deadline: Deadline): Promise<Reply> {
+  async send({ url, reach }: TransportRequest, deadline: Deadline): Promise<Reply> {
     const library = await loadLibrary()
     if ('kind' in library) return library
     const sockets: Socket[] = []
@@ -81,7 +81,7 @@ export class FtpTransport implements RobotsTransport {
 
   /** Opens the control connection. The guard checks it before a byte is sent. */
   async #connect(url: URL, reach: Reach, sockets: Socket[]): Promise<Socket> {
-    const host = bareHost(url.hostname)
+    const host = withoutBrackets(url.hostname)
     const guard = reach === 'public' ? this.#guard : undefined
     const literal = guard?.refusalOfHost(host)
     if (literal !== undefined) throw literal

@@ -14,7 +14,7 @@
 import type { Headers } from '@politely/core/engine'
 import type { Failure, Reply } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
-import { ByteBuffer, bodyOf } from '../../base/byte-buffer.ts'
+import { ByteBuffer, bodyWithin } from '../../base/byte-buffer.ts'
 import { CodedBody, isCoded, readBody } from '../body.ts'
 import type { Deadline } from '../deadline.ts'
 import { failure, replyOf } from '../failure.ts'
@@ -127,7 +127,7 @@ export class ResponseHandler implements Dispatcher.DispatchHandler {
   #endWithBody(): void {
     if (this.#head === undefined) return
     const { status, headers } = this.#head
-    const body = bodyOf(this.#bytes.take(), this.#settings.maxBodyBytes)
+    const body = bodyWithin(this.#bytes.take(), this.#settings.maxBodyBytes)
     this.#end({ kind: 'response', status, headers, body })
   }
 

@@ -12,9 +12,9 @@ import type { Deadline } from '../deadline.ts'
 import { replyOf } from '../failure.ts'
 import {
   ACCEPT,
-  CACHE_HEADERS,
-  type RobotsRequest,
+  HTTP_CACHE_HEADERS,
   type RobotsTransport,
+  type TransportRequest,
   type TransportSettings,
 } from '../robots-transport.ts'
 import type { Connections } from './undici-connection.ts'
@@ -29,7 +29,7 @@ export class UndiciTransport implements RobotsTransport {
     this.#connections = connections
   }
 
-  async send({ url, conditions, reach }: RobotsRequest, deadline: Deadline): Promise<Reply> {
+  async send({ url, conditions, reach }: TransportRequest, deadline: Deadline): Promise<Reply> {
     const target = new URL(url)
     const connection = await this.#connections.open(target, reach)
     if (deadline.isOver) {
@@ -53,7 +53,7 @@ export class UndiciTransport implements RobotsTransport {
         accept: ACCEPT,
         'accept-encoding': ACCEPT_ENCODING,
         ...headers,
-        ...CACHE_HEADERS[this.#settings.httpCaches],
+        ...HTTP_CACHE_HEADERS[this.#settings.httpCaches],
         ...conditions,
       },
       headersTimeout: 0, // the deadline is the only timeout
