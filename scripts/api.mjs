@@ -30,7 +30,9 @@ const SHARED = [
   '@politely/gate/internal',
   '@politely/gate/shown-types',
   '@politely/mcp/command',
+  '@politely/mcp/flags',
   '@politely/server/command',
+  '@politely/server/flags',
   '@politely/sitemaps/internal',
   '@politely/sqlite/internal',
 ]

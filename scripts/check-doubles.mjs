@@ -23,8 +23,6 @@ const ALLOWED = {
   runCommand: 'runs the command of its package',
   usageOf: 'of texts in core, of a response in gate, of a context in crawlee',
   withRobots: 'the same for crawlers of Crawlee, pages of Playwright and pages of Puppeteer',
-  // Internal names.
-  DAY_MS: 'the same number',
 }
 
 /** What stands in for another file on runtimes without sockets, and so exports the same names. */

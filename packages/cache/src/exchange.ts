@@ -33,7 +33,14 @@
 import { isPolitelyError, outcomeOf } from '@politely/core'
 import { outcomesThatMay } from '@politely/core/engine'
 import { httpDate } from '@politely/core/internal'
-import { isDecodedByFetch, makeResponse, messageOf, NULL_BODY, UNSEEN_CODING } from '@politely/fetcher/internal'
+import {
+  discard,
+  isDecodedByFetch,
+  makeResponse,
+  messageOf,
+  NULL_BODY,
+  UNSEEN_CODING,
+} from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
 import { type CacheReport, report } from './cache-report.ts'
 import { CacheMissError } from './errors.ts'
@@ -223,7 +230,7 @@ export class CachedFetch {
     const stale =
       sent.status >= 500 ? await this.#staleInstead(`the site answered with status ${sent.status}`) : undefined
     if (stale === undefined) return this.#receive(sent)
-    await cancel(sent.body)
+    await discard(sent.body)
     await this.#visited({ at: settings.now(), status: sent.status, changed: false })
     return stale
   }
@@ -231,7 +238,7 @@ export class CachedFetch {
   /** The site says 304. */
   async #validated(found: StoredPage, sent: FetchResponse): Promise<FetchResponse> {
     const { settings, attempt } = this.#shared
-    await cancel(sent.body)
+    await discard(sent.body)
     if (isOfOtherPage(found.record.headers, sent)) {
       this.#mayValidate = false
       return this.#ask()
@@ -590,9 +597,4 @@ async function unavailableAfter(robotsTags: readonly string[], now: number): Pro
 
 function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
-}
-
-async function cancel(body: object | null): Promise<void> {
-  const { cancel: end } = (body ?? {}) as { cancel?(): Promise<void> }
-  await end?.call(body).catch(() => undefined)
 }

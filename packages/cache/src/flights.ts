@@ -1,6 +1,6 @@
 // Requests for one page that come while another one waits for its slot or its response wait for the
 // store to have the page.
-import { orAborted, setBounded } from '@politely/fetcher/internal'
+import { boundedMap, orAborted } from '@politely/fetcher/internal'
 
 /** How many invalidated URLs are remembered. */
 const MAX_INVALIDATED = 10_000
@@ -48,7 +48,7 @@ export class Flight {
 export class PageFlights {
   readonly #byKey: Map<string, Flight> = new Map()
   /** The turns at which URLs were invalidated last. */
-  readonly #invalidated: Map<string, number> = new Map()
+  readonly #invalidated = boundedMap<number>(MAX_INVALIDATED)
   #turn = 0
 
   of(key: string): Flight | undefined {
@@ -68,7 +68,7 @@ export class PageFlights {
 
   /** Notes that what is stored for a URL, or under way, is no longer valid. */
   invalidate(url: string): void {
-    setBounded(this.#invalidated, url, this.nextTurn(), MAX_INVALIDATED)
+    this.#invalidated.set(url, this.nextTurn())
   }
 
   /** Returns the turn of a request that is sent now. A clock would give several the same time. */
@@ -78,6 +78,6 @@ export class PageFlights {
 
   /** Whether a response to the request of this turn may be stored. */
   isValid(url: string, turn: number): boolean {
-    return turn > (this.#invalidated.get(url) ?? 0)
+    return turn > (this.#invalidated.peek(url) ?? 0)
   }
 }

@@ -1,7 +1,7 @@
 // Finds the browser context that the sender of a request belongs to, and the documents that may have
 // caused it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setBounded } from '@politely/fetcher/internal'
+import { boundedMap } from '@politely/fetcher/internal'
 import type { PausedRequest } from './paused-request.ts'
 import { type DriverSession, type FrameTree, listen, type TargetInfo } from './session.ts'
 
@@ -23,12 +23,12 @@ export class Frames {
    * and frames and workers whose target is closed. A closed page still sends requests: beacons,
    * `fetchLater`, and redirects of `fetch` with `keepalive`.
    */
-  readonly #contextByFrame = new Map<string, string>()
+  readonly #contextByFrame = boundedMap<string>(MAX_FRAMES)
   /**
    * The URL of the last document that each frame has received. The browser reports the URL of a page
    * too, but while a navigation is under way, that is the next page.
    */
-  readonly #documents = new Map<string, string>()
+  readonly #documents = boundedMap<string>(MAX_FRAMES)
   /**
    * Pages that exceeded the time limit and have not responded since. A crashed page never responds,
    * a busy page may take long.
@@ -102,7 +102,7 @@ export class Frames {
 
   /** Remembers the URL of a document that a frame is about to receive. */
   receives(frameId: string, url: string): void {
-    setBounded(this.#documents, frameId, url, MAX_FRAMES)
+    this.#documents.set(frameId, url)
   }
 
   /**
@@ -169,7 +169,7 @@ export class Frames {
   }
 
   #remember(frameId: string, contextId: string): void {
-    setBounded(this.#contextByFrame, frameId, contextId, MAX_FRAMES)
+    this.#contextByFrame.set(frameId, contextId)
   }
 }
 

@@ -13,7 +13,7 @@
 // the first one has let pass, and decides about everything else: the first one is lost. A lost
 // session is replaced at once if the driver reports the loss, and before the next navigation
 // otherwise.
-import { setBounded } from '@politely/fetcher/internal'
+import { boundedMap } from '@politely/fetcher/internal'
 import { isRedirect } from '@politely/gate'
 import { BrowserSession, isDelivered } from './browser-session.ts'
 import { documentHeaders } from './document-headers.ts'
@@ -123,11 +123,11 @@ export class Traffic {
   /** Whether open pages may bypass a session that has replaced a lost one. */
   #isBypassed = false
   /** What one session has let pass and the other has not seen yet: its request ID, by `keyOf`. */
-  readonly #passed = new Map<string, string>()
+  readonly #passed = boundedMap<string>(MAX_REQUESTS)
   /** What a session decides about now, by `keyOf`. */
   readonly #deciding = new Map<string, Deciding>()
   /** The request IDs of documents in the session that has decided, by those in the other one. */
-  readonly #decidedIds = new Map<string, string>()
+  readonly #decidedIds = boundedMap<string>(MAX_REQUESTS)
 
   /** `trafficOf` creates instances. */
   constructor(browser: DriverBrowser) {
@@ -279,8 +279,7 @@ export class Traffic {
     const passedId = this.#passed.get(key)
     if (passedId !== undefined) {
       this.#passed.delete(key)
-      if (paused.resourceType === 'Document' && !isResponse(paused))
-        setBounded(this.#decidedIds, requestId, passedId, MAX_REQUESTS)
+      if (paused.resourceType === 'Document' && !isResponse(paused)) this.#decidedIds.set(requestId, passedId)
       await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))
       return
     }
@@ -346,7 +345,7 @@ export class Traffic {
 
   /** Lets a request or a response pass in the other session too. */
   #pass(key: string, requestId: string): void {
-    setBounded(this.#passed, key, requestId, MAX_REQUESTS)
+    this.#passed.set(key, requestId)
   }
 
   /**

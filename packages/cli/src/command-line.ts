@@ -1,31 +1,11 @@
 // Parses the command line. Commands are data (commands.ts), so that `--help`, the completion and
 // docs/cli.md say the same, and a mistake is answered by one line that says what to write.
-
 import { parseArgs } from 'node:util'
-import { nearestName } from '@politely/core/review'
-import { UsageError } from './errors.ts'
+import { Arguments, type Flag, nearestName, parseOptions } from '@politely/core/review'
+import { UsageError } from './exit-code.ts'
 import { explainUnknownFlag } from './flag-synonyms.ts'
 
-/** An option of a command. */
-export interface Flag {
-  /** Without its dashes: `user-agent`. */
-  readonly name: string
-  /** What its value is called in the help: `NAME`. Undefined for a flag without a value. */
-  readonly value?: string
-  readonly text: string
-  /** The value may be left out: `--fix` or `--fix=all`. */
-  readonly isValueOptional?: true
-  /** The flag may be given several times. */
-  readonly isRepeatable?: true
-  /** The values that it may have. */
-  readonly choices?: readonly string[]
-  /** The value, or the values of a repeatable flag, if it is not given. `Arguments` returns it. */
-  readonly byDefault?: string | readonly string[]
-  /** Says in the help what happens if the flag is not given and has no `byDefault`. */
-  readonly defaultText?: string
-  /** The flag and the value that this flag is short for, such as `--json` for `--format json`. */
-  readonly shortFor?: readonly [flag: string, value: string]
-}
+export { Arguments, type Flag }
 
 export interface CommandSpec {
   readonly name: string
@@ -42,46 +22,10 @@ export interface CommandSpec {
   readonly exits: { readonly success: string; readonly fails?: string }
   /** Why operands make no sense, if the command takes none: `match reads URLs from stdin`. */
   readonly noOperands?: string
+  /** The command listens to Ctrl-C and SIGTERM, and has something to do then. */
+  readonly endsItself?: true
   /** Loads the code of the command and runs it. Returns the exit code. @param all All commands. */
   run(args: Arguments, all: readonly CommandSpec[]): Promise<number>
-}
-
-/** The operands and flags of a command, as they were given. */
-export class Arguments {
-  readonly operands: readonly string[]
-  readonly #values: ReadonlyMap<string, readonly string[]>
-  readonly #defaults: ReadonlyMap<string, readonly string[]>
-
-  /** @param defaults The values of flags that are not given. */
-  constructor(
-    operands: readonly string[],
-    values: ReadonlyMap<string, readonly string[]>,
-    defaults: ReadonlyMap<string, readonly string[]> = new Map(),
-  ) {
-    this.operands = operands
-    this.#values = values
-    this.#defaults = defaults
-  }
-
-  /** Whether a flag was given. */
-  has(name: string): boolean {
-    return this.#values.has(name)
-  }
-
-  /** The names of the flags that were given. */
-  get names(): readonly string[] {
-    return [...this.#values.keys()]
-  }
-
-  /** Returns the last value of a flag, or its default. */
-  get(name: string): string | undefined {
-    return this.all(name).at(-1)
-  }
-
-  /** Returns all values of a repeatable flag, in order, or its default. */
-  all(name: string): readonly string[] {
-    return this.#values.get(name) ?? this.#defaults.get(name) ?? []
-  }
 }
 
 /** Every command has these flags. */
@@ -96,15 +40,7 @@ export function parseCommand(spec: CommandSpec, args: readonly string[], command
   const flags = new Map([...spec.flags, ...COMMON_FLAGS].map((flag) => [flag.name, flag]))
   const { tokens } = parseArgs({
     args: [...args],
-    options: Object.fromEntries(
-      Array.from(flags.values(), ({ name, value, isValueOptional }) => [
-        name,
-        {
-          type: value === undefined || isValueOptional ? ('boolean' as const) : ('string' as const),
-          ...(name === 'help' && { short: 'h' }),
-        },
-      ]),
-    ),
+    options: parseOptions([...flags.values()]),
     strict: false,
     tokens: true,
   })
@@ -126,10 +62,7 @@ export function parseCommand(spec: CommandSpec, args: readonly string[], command
     ]
     for (const [name, value] of given) values.set(name, [...(values.get(name) ?? []), value])
   }
-  const defaults = spec.flags.flatMap(({ name, byDefault }) =>
-    byDefault === undefined ? [] : [[name, [byDefault].flat()] as const],
-  )
-  return new Arguments(operands, values, new Map(defaults))
+  return new Arguments(operands, values, spec.flags)
 }
 
 /**

@@ -1,5 +1,6 @@
 // Formats the help of the program and of each command. docs/cli.md is made from the same text.
-import { COMMON_FLAGS, type CommandSpec, type Flag } from './command-line.ts'
+import { describeFlag, flagText } from '@politely/core/review'
+import { COMMON_FLAGS, type CommandSpec } from './command-line.ts'
 import { EXITS } from './exit-code.ts'
 import { wrap } from './output/wrap.ts'
 
@@ -50,27 +51,6 @@ export function commandHelp({ name, usage, description, flags, examples, exits }
     section('Options', table([...flags, ...COMMON_FLAGS].map((flag) => [flagText(flag), describeFlag(flag)] as const))),
     section('Exit codes', exitRows(exits.success, exits.fails)),
   ].join('\n\n')}\n`
-}
-
-export function flagText({ name, value, isValueOptional }: Flag): string {
-  if (value === undefined) return `--${name}`
-  return isValueOptional ? `--${name}[=${value}]` : `--${name} ${value}`
-}
-
-/** Returns what a flag that is not given means. */
-export function defaultOf({ byDefault, defaultText }: Flag): string | undefined {
-  return byDefault === undefined ? defaultText : [byDefault].flat().join(', ')
-}
-
-function describeFlag(flag: Flag): string {
-  const { text, choices, isRepeatable } = flag
-  const byDefault = defaultOf(flag)
-  const notes = [
-    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
-    ...(byDefault === undefined ? [] : [`default ${byDefault}`]),
-    ...(isRepeatable ? ['may be repeated'] : []),
-  ]
-  return notes.length === 0 ? text : `${text} (${notes.join('; ')})`
 }
 
 function section(title: string, lines: readonly string[]): string {

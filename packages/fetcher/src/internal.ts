@@ -3,11 +3,12 @@
 export { linkSignals, onAbort, orAborted } from './base/abort-listeners.ts'
 export { AsyncVariable } from './base/async-variable.ts'
 export { callSafely } from './base/call-safely.ts'
+export { discard } from './base/discard.ts'
 export { DomainTurns, type TurnOutcome } from './base/domain-turns.ts'
 export { watchFakeTimers } from './base/fake-timers.ts'
 export { Fifo } from './base/fifo.ts'
 export { type Linked, LinkedList } from './base/linked-list.ts'
-export { LRUCache } from './base/lru-cache.ts'
+export { boundedMap, LRUCache } from './base/lru-cache.ts'
 export { makeResponse, markRedirected, NULL_BODY } from './base/make-response.ts'
 export { messageOf } from './base/message-of.ts'
 export {
@@ -24,10 +25,9 @@ export {
   urlText,
   withMethods,
 } from './base/option-checks.ts'
-export { setBounded } from './base/set-bounded.ts'
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
-export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base/timeout.ts'
+export { MAX_TIME_MS, MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base/timeout.ts'
 export type { CachedRules } from './cache/memory.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from './client/page-response.ts'

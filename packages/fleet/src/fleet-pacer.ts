@@ -103,9 +103,9 @@ const MAX_UNSENT_MS = 10_000
 /**
  * How often a worker asks whether a request under way has ended: of another worker, or of its own. It
  * sees the end of its own requests, unless their clients tell another worker. Milliseconds. Our
- * choice; the script has the first number too.
+ * choice; the first is in the scripts too: politely.sql has it as a number.
  */
-const FULL_MS = 250
+export const FULL_WAIT_MS = 250
 const OWN_FULL_MS = 1_000
 /** The shortest lease, of which a worker has two thirds to renew it. Milliseconds. Our choice. */
 const MIN_LEASE_MS = 100
@@ -252,7 +252,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
       if (reply.kind === 'full') {
         const isOwn =
           terms?.leaseMs === undefined && (lease?.open.length ?? 0) - (ended?.length ?? 0) >= (lease?.max ?? 0)
-        const waitMs = Math.min(reply.waitMs, isOwn ? OWN_FULL_MS : FULL_MS)
+        const waitMs = Math.min(reply.waitMs, isOwn ? OWN_FULL_MS : FULL_WAIT_MS)
         const turn = turnOf(ticket) ?? known?.turn ?? { turnAt: reply.since, turnBefore: 0, turnStepMs: 0 }
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because: 'concurrency', ended }
       }

@@ -1,7 +1,7 @@
 // What the pacers of fleets share, for our packages of Redis and Postgres. Not public: it may
 // change in any version.
 
-export type { Delay } from '@politely/core/engine'
+export type { Delay, PauseReason } from '@politely/core/engine'
 export type {
   Admission,
   CircuitFailure,
@@ -18,7 +18,7 @@ export type {
   PaceReason,
   PacerOutage,
 } from '@politely/gate/internal'
-export { DEFAULT_TIMEOUT_MS, FleetPacer } from './fleet-pacer.ts'
+export { DEFAULT_TIMEOUT_MS, FleetPacer, FULL_WAIT_MS } from './fleet-pacer.ts'
 export {
   type CircuitReply,
   circuitReplyOf,

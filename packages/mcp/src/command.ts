@@ -1,20 +1,20 @@
 // The command line of the server. Standard output belongs to the protocol; messages for people go to
 // standard error. It reads its flags before it loads the server, so that a mistake is answered at
 // once.
+
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { OptionError } from '@politely/core'
+import { flagHelp, HELP_FLAG, readFlags } from '@politely/core/review'
 import type { FetchTools } from './fetch-tools.ts'
+import { MCP_FLAGS } from './flags.ts'
 import type { FetchToolsOptions } from './options.ts'
 
+const FLAGS = [...MCP_FLAGS, HELP_FLAG]
 const HELP = `An MCP server that reads web pages and obeys robots.txt. An MCP client starts it and talks to it over stdin and stdout.
 
-  --user-agent <name>      your User-Agent, such as "YourMCP/1.0 (+https://your.site/mcp)"; sites see YourMCP-Autonomous or YourMCP-User
-  --allow-address <block>  a private address, or a block such as 10.0.0.0/8, that the server may connect to; may be repeated
-  --min-delay <seconds>    the minimum delay between two requests to one site (default: 1)
-  --timeout <seconds>      time limit for one page, including the wait before its request (default: 50)
-  --help                   print this text`
+${flagHelp(FLAGS)}`
 
 /** The longest time limit of a timer of Node. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
@@ -60,25 +60,16 @@ export async function runCommand(
 
 /** Returns undefined for `--help`. */
 function optionsOf(args: readonly string[]): FetchToolsOptions | undefined {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      'user-agent': { type: 'string' },
-      'allow-address': { type: 'string', multiple: true },
-      'min-delay': { type: 'string' },
-      timeout: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  })
-  if (values.help) return undefined
-  const userAgent = values['user-agent']
+  const values = readFlags(FLAGS, args, parseArgs)
+  if (values.has('help')) return undefined
+  const userAgent = values.get('user-agent')
   if (userAgent === undefined)
     throw new OptionError('--user-agent', 'is missing; write one such as "YourMCP/1.0 (+https://your.site/mcp)"')
   return {
     userAgent,
-    allowAddresses: values['allow-address'],
-    minDelayMs: milliseconds('--min-delay', values['min-delay'], { min: 0 }),
-    timeoutMs: milliseconds('--timeout', values.timeout, { min: 1 }),
+    allowAddresses: values.all('allow-address'),
+    minDelayMs: milliseconds('--min-delay', values.get('min-delay'), { min: 0 }),
+    timeoutMs: milliseconds('--timeout', values.get('timeout'), { min: 1 }),
   }
 }
 

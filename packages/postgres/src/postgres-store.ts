@@ -1,7 +1,7 @@
 // A store in Postgres: one row for each origin.
 import { randomUUID } from 'node:crypto'
 import type { Lease, Store } from '@politely/fetcher'
-import { assertOptions, callable } from '@politely/fetcher/internal'
+import { assertOptions, callable, MAX_TIME_MS } from '@politely/fetcher/internal'
 import { checkedClient, checkedSchema, DEFAULT_SCHEMA, type PostgresClient, parsedJson } from './client.ts'
 import { PostgresReplyError, schemaErrorOf } from './errors.ts'
 import { JoinedCalls } from './pace/joined-calls.ts'
@@ -28,8 +28,6 @@ export interface PostgresStoreOptions {
 
 const KNOWN: Readonly<Record<keyof PostgresStoreOptions, true>> = { client: true, schema: true, now: true }
 const EXAMPLE = '{ client: new Pool({ connectionString }) }'
-/** The latest time that a Date can have. */
-const MAX_TIME = 8.64e15
 /** Longer texts are not stored. The client's longest texts have about 4 million characters. */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024
 /**
@@ -108,7 +106,7 @@ export class PostgresStore implements Store {
       op: 'robots_set',
       origin,
       text: escaped(text),
-      keepUntil: Math.min(Math.max(keepUntil, 0), MAX_TIME),
+      keepUntil: Math.min(Math.max(keepUntil, 0), MAX_TIME_MS),
       now: this.#now?.(),
     })
   }

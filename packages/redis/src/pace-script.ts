@@ -22,6 +22,8 @@
 //   worker 3   wait of 2,053 ms   its turn is one step later: 1,000 + 30 ms
 import { MAX_SIMULATED_REQUESTS } from '@politely/core/engine'
 import { MAX_SLOW_DELAY_MS, MAX_TIMED_RECORDS, MAX_UNDER_WAY_MS, UNDER_WAY_WAIT_MS } from '@politely/core/internal'
+import { MAX_TIME_MS } from '@politely/fetcher/internal'
+import { FULL_WAIT_MS } from '@politely/fleet'
 import { type Script, scriptOf } from './client.ts'
 
 /**
@@ -45,9 +47,9 @@ local MAX_UNDER_WAY, UNDER_WAY_WAIT = ${MAX_UNDER_WAY_MS}, ${UNDER_WAY_WAIT_MS}
 local MAX_SLOW_DELAY, MAX_SIMULATED_REQUESTS = ${MAX_SLOW_DELAY_MS}, ${MAX_SIMULATED_REQUESTS}
 -- How long a worker waits at the limit of requests under way: from one call to the next, and until
 -- others leave the next slot to it.
-local FULL_WAIT, LONG_WAIT = 250, 1000
+local FULL_WAIT, LONG_WAIT = ${FULL_WAIT_MS}, 1000
 -- The longest expiry that Redis can add to its clock.
-local MAX_EXPIRY = 8.64e15
+local MAX_EXPIRY = ${MAX_TIME_MS}
 
 local time = redis.call('TIME')
 local request, limits, now

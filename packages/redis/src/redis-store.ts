@@ -1,7 +1,7 @@
 // A store in Redis: one key for each origin.
 import { randomUUID } from 'node:crypto'
 import type { Lease, Store } from '@politely/fetcher'
-import { assertOptions, callable } from '@politely/fetcher/internal'
+import { assertOptions, callable, MAX_TIME_MS } from '@politely/fetcher/internal'
 import { type Commands, commandsOf, type RedisClient, scriptOf } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX, redisKeyOf } from './keys.ts'
 import { decodeValue, encodeValue, MAX_VALUE_BYTES } from './value.ts'
@@ -24,8 +24,6 @@ export interface RedisStoreOptions {
 
 const KNOWN: Readonly<Record<keyof RedisStoreOptions, true>> = { client: true, keyPrefix: true, now: true }
 const EXAMPLE = '{ client: new Redis("redis://localhost:6379") }'
-/** About 280,000 years, so that Redis can add it to its clock. */
-const MAX_EXPIRY_MS = 8.64e15
 
 /** Deletes a lease if the caller still holds it. */
 const RELEASE = scriptOf(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -66,7 +64,7 @@ export class RedisStore implements Store {
    * deleted.
    */
   async set(origin: string, text: string, keepUntil: number): Promise<void> {
-    const leftMs = Math.min(Math.ceil(keepUntil - this.#now()), MAX_EXPIRY_MS)
+    const leftMs = Math.min(Math.ceil(keepUntil - this.#now()), MAX_TIME_MS) // Redis adds it to its clock
     const value = leftMs > 0 ? await encodeValue(text, keepUntil) : undefined
     if (value === undefined) return this.delete(origin)
     const key = this.#keyOf(origin, 'robots')

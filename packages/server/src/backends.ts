@@ -1,14 +1,16 @@
 // What the server keeps outside of its process: the pace, and the copies of robots.txt. A pacer and
 // a store in the same Redis or Postgres share one client.
+
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textWithoutCredentials } from '@politely/core/internal'
+import { loadOptional } from '@politely/core/review'
 import type { Store } from '@politely/fetcher'
 import { messageOf, PROBED_ORIGIN, withTimeout } from '@politely/fetcher/internal'
 import { LocalPacer, type Pacer } from '@politely/gate'
 import type { PostgresPacer } from '@politely/postgres'
 import type { RedisPacer } from '@politely/redis'
-import { UsageError } from './command-line.ts'
+import { CommandLineError } from './command-line.ts'
 import { MAX_START_WITHIN_MS } from './schemas.ts'
 
 type Service = 'redis' | 'postgres'
@@ -39,10 +41,10 @@ export interface Backends extends AsyncDisposable {
   readonly store: Store | undefined
   /**
    * Calls the pacer and the store once. Returns whether both have answered.
-   * @throws {UsageError} for a mistake, such as a wrong password or a missing schema.
+   * @throws {CommandLineError} for a mistake, such as a wrong password or a missing schema.
    */
   answer(): Promise<boolean>
-  /** Resolves when both have answered. @throws {UsageError} for a mistake. */
+  /** Resolves when both have answered. @throws {CommandLineError} for a mistake. */
   contact(signal: AbortSignal): Promise<void>
 }
 
@@ -60,7 +62,7 @@ const POSTGRES_MISTAKES = ['28P01', '28000', '3D000', 'ERR_POLITELY_POSTGRES_SCH
 const REDIS_MISTAKE =
   /^(?:WRONGPASS|NOAUTH|NOPERM|ERR (?:AUTH|invalid password|DB index|Client sent AUTH|ACL failure|The user executing))/
 
-/** @throws {UsageError} for a package that is not installed. */
+/** @throws {CommandLineError} for a package that is not installed. */
 export async function openBackends(settings: BackendSettings): Promise<Backends> {
   const opened = new Map<Service, Backend>()
   try {
@@ -94,7 +96,8 @@ async function openAll({ pacer: kept, store, urls }: BackendSettings, opened: Ma
       return true
     } catch (error) {
       for (const [service, { name, isMistake }] of opened)
-        if (isMistake(error)) throw new UsageError(`--${service}: ${name}: ${textWithoutCredentials(messageOf(error))}`)
+        if (isMistake(error))
+          throw new CommandLineError(`--${service}: ${name}: ${textWithoutCredentials(messageOf(error))}`)
       return false
     }
   }
@@ -197,12 +200,11 @@ function placeOf(url: string): string {
   return (URL.canParse(url) && new URL(url).host) || textWithoutCredentials(url)
 }
 
-async function optional<M>(flag: string, name: string, load: () => Promise<M>): Promise<M> {
-  try {
-    return await load()
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw error
-    throw new UsageError(`${flag} needs the package ${name}; write npm install ${name}`)
-  }
+/** @throws {CommandLineError} if the package that a flag needs is not installed. */
+function optional<M>(flag: string, name: string, load: () => Promise<M>): Promise<M> {
+  return loadOptional(
+    name,
+    load,
+    () => new CommandLineError(`${flag} needs the package ${name}; write npm install ${name}`),
+  )
 }

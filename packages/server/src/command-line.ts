@@ -1,9 +1,11 @@
 // What the flags of the command have in common.
+
 import { readFileSync } from 'node:fs'
 import { describeValue } from '@politely/core/engine'
+import type { Arguments } from '@politely/core/review'
 
 /** A mistake on the command line. */
-export class UsageError extends Error {}
+export class CommandLineError extends Error {}
 
 const READ_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file; create it, or write the name of another file',
@@ -11,30 +13,34 @@ const READ_PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'permission was denied; change the permissions, or write another file',
 }
 
-/** @throws {UsageError} for a file that cannot be read. */
+/** @throws {CommandLineError} for a file that cannot be read. */
 export function readFile(flag: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     const problem = READ_PROBLEMS[code] ?? `it cannot be read (${code || message}); write another file`
-    throw new UsageError(`${flag}: ${describeValue(path)}: ${problem}`)
+    throw new CommandLineError(`${flag}: ${describeValue(path)}: ${problem}`)
   }
 }
 
-export function milliseconds(flag: string, seconds: string | undefined, min = 0): number | undefined {
+/** Returns the value of a flag with seconds in milliseconds. @throws {CommandLineError} for a value out of range. */
+export function milliseconds(values: Arguments, flag: string, min = 0): number | undefined {
+  const seconds = values.get(flag)
   if (seconds === undefined) return undefined
   const value = Number(seconds)
   if (seconds.trim() !== '' && value >= min && value <= 86_400) return value * 1000
-  throw new UsageError(
-    `${flag}: ${describeValue(seconds)} is out of range; write seconds from ${min} to 86400, such as 2.5`,
+  throw new CommandLineError(
+    `--${flag}: ${describeValue(seconds)} is out of range; write seconds from ${min} to 86400, such as 2.5`,
   )
 }
 
-export function count(flag: string, text: string | undefined, min = 1, max?: number): number | undefined {
+/** Returns the value of a flag with a whole number. @throws {CommandLineError} for a value out of range. */
+export function count(values: Arguments, flag: string, min = 1, max?: number): number | undefined {
+  const text = values.get(flag)
   if (text === undefined) return undefined
   const value = Number(text)
   if (text.trim() !== '' && Number.isInteger(value) && value >= min && value <= (max ?? value)) return value
   const range = max === undefined ? `${min} on` : `${min} to ${max}`
-  throw new UsageError(`${flag}: ${describeValue(text)} is not a whole number from ${range}`)
+  throw new CommandLineError(`--${flag}: ${describeValue(text)} is not a whole number from ${range}`)
 }

@@ -5,7 +5,7 @@ import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 import type { Logger } from '@politely/fetcher'
 import { clientPort, messageOf } from '@politely/fetcher/internal'
 import type { PoliteGate } from '@politely/gate'
-import { type CheckedPacer, durationText, gatePort, type PacerOutage } from '@politely/gate/internal'
+import { type CheckedPacer, durationRoundedUp, gatePort, type PacerOutage } from '@politely/gate/internal'
 
 /** What fails, for /readyz. */
 export interface Degraded {
@@ -118,7 +118,7 @@ export class Health {
     }
     if (told !== undefined) {
       const calls = `${told.failures} failed ${told.failures === 1 ? 'call' : 'calls'}`
-      const forText = `after ${durationText(Date.now() - told.since)} (${calls})`
+      const forText = `after ${durationRoundedUp(Date.now() - told.since)} (${calls})`
       this.#warn(this.#hasWaited ? `${this.#name} answers ${forText}` : `the pacer is back ${forText}`)
     }
     this.#told = outage

@@ -6,7 +6,7 @@ import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { PoliteGate, type PoliteGateOptions } from '@politely/gate'
 import { type BackendSettings, openBackends } from './backends.ts'
-import { readFile, UsageError } from './command-line.ts'
+import { CommandLineError, readFile } from './command-line.ts'
 import type { PolitelyServerOptions, ServerAddress } from './options.ts'
 import { PolitelyServer } from './server.ts'
 
@@ -31,7 +31,7 @@ const MAX_CACHE_BYTES = 256 * 1024 * 1024
 
 /**
  * Serves permits until SIGTERM or SIGINT.
- * @throws {UsageError} for what only the server can find, such as a port that is in use, or a
+ * @throws {CommandLineError} for what only the server can find, such as a port that is in use, or a
  * database without the schema.
  */
 export async function serve(settings: ServeSettings, log: Log): Promise<void> {
@@ -81,18 +81,19 @@ const MISSING: Readonly<Record<string, string>> = {
   tls: '--tls-cert and --tls-key are missing, and tokens would be sent in the clear; if a proxy ends TLS, write --behind-tls',
 }
 
-/** @throws {UsageError} for an address that cannot be used. */
+/** @throws {CommandLineError} for an address that cannot be used. */
 async function listen(server: PolitelyServer, address: ServerAddress): Promise<string> {
   try {
     return await server.listen(address)
   } catch (error) {
     const missing = error instanceof OptionError ? MISSING[error.option] : undefined
-    if (missing !== undefined) throw new UsageError(missing)
+    if (missing !== undefined) throw new CommandLineError(missing)
     const { code, message } = error as NodeJS.ErrnoException
-    if (/^ERR_(?:OSSL|SSL|TLS|CRYPTO)/.test(`${code}`)) throw new UsageError(`--tls-cert and --tls-key: ${message}`)
+    if (/^ERR_(?:OSSL|SSL|TLS|CRYPTO)/.test(`${code}`))
+      throw new CommandLineError(`--tls-cert and --tls-key: ${message}`)
     if (!/^E[A-Z]+$/.test(`${code}`)) throw error
     const what = 'socket' in address ? `--socket ${address.socket}` : `--port ${address.port}`
-    throw new UsageError(`${what}: ${message}; another program may use it, so choose another one`)
+    throw new CommandLineError(`${what}: ${message}; another program may use it, so choose another one`)
   }
 }
 
@@ -105,13 +106,13 @@ function secretOf(path: string, creates: boolean, log: Log): Uint8Array {
     if (creates && !existsSync(path))
       writeFileSync(path, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    throw new UsageError(`--key: ${(error as Error).message}`)
+    throw new CommandLineError(`--key: ${(error as Error).message}`)
   }
   const secret = Buffer.from(readFile('--key', path).trim(), 'base64url')
   // Its group may: in Kubernetes, a Secret belongs to the group of the pod.
   if ((statSync(path).mode & 0o007) !== 0) log(`--key: others may read ${path}; write chmod 600 ${path}`)
   if (secret.length >= SECRET_BYTES) return secret
-  throw new UsageError(
+  throw new CommandLineError(
     `--key: ${path} has ${secret.length} bytes; delete it, and the server makes one of ${SECRET_BYTES}`,
   )
 }

@@ -1,12 +1,12 @@
 // The sentence of each result.
 import { BlockedAddressError } from '@politely/fetcher'
 import { expect, test } from 'vitest'
-import { messageOf, shownAccess } from '../src/http/messages.ts'
+import { permitMessage, shownAccess } from '../src/http/messages.ts'
 import type { PermitResult } from '../src/permits/permit-call.ts'
 import { applyReport } from '../src/permits/reports.ts'
 import { type DeskKit, deskKit, permitOf, ticketOf } from './kit.ts'
 
-const said = (results: readonly PermitResult[]) => results.map((result) => messageOf(result as never))
+const said = (results: readonly PermitResult[]) => results.map((result) => permitMessage(result as never))
 const asTenant = (kit: DeskKit) => ({ tenant: kit.tenant('one', { waiting: 1, perSecond: 0.1 }) })
 
 test('the message of a URL that waits says what for, how long, and whether it has a ticket', async () => {

@@ -1,7 +1,14 @@
 // signed(fetch): signs the requests of a fetch that enters no gate.
 import { OptionError } from '@politely/core'
 import type { RequestSigner } from '@politely/fetcher'
-import { challengeOf, checkedSigner, describeValue, orAborted, type SignatureHeaders } from '@politely/fetcher/internal'
+import {
+  challengeOf,
+  checkedSigner,
+  describeValue,
+  discard,
+  orAborted,
+  type SignatureHeaders,
+} from '@politely/fetcher/internal'
 import type { FetchResponse } from '@politely/gate'
 import { type FetchLike, isRedirect, MAX_REDIRECTS, methodOf, redirectionOf } from '@politely/gate/internal'
 
@@ -81,7 +88,7 @@ async function fetchSigned(
     return response
   } finally {
     // Not awaited: the copy ends only with the original, which may never be read.
-    if (copy?.bodyUsed === false) copy.body?.cancel().catch(() => undefined)
+    if (copy?.bodyUsed === false) void discard(copy.body)
   }
 }
 

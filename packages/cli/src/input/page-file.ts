@@ -1,8 +1,9 @@
 // Opens the SQLite file of pages that `--cache` names. Its package, @politely/cache, is loaded only
 // then. It is an optional peer of `politely`, so that installs stay small.
 import type { CacheReport, PageCache } from '@politely/cache'
+import { loadOptional } from '@politely/core/review'
 import type { Arguments } from '../command-line.ts'
-import { loadOptional } from '../optional-package.ts'
+import { UsageError } from '../exit-code.ts'
 import { assertExists, type Damage, fileOf, withFile, withoutSqliteWarning } from './store.ts'
 
 const MISSING =
@@ -37,7 +38,11 @@ export async function withExistingPageFile<T>(args: Arguments, use: (cache: Page
 
 /** @throws {UsageError} if the package is missing, or the file cannot be opened, read or written. */
 async function withPageFile<T>(path: string, use: (pages: Pages) => Promise<T>, damage: Damage): Promise<T> {
-  const { cacheOf, PageCache, SqlitePageStore } = await loadOptional('@politely/cache', load, MISSING)
+  const { cacheOf, PageCache, SqlitePageStore } = await loadOptional(
+    '@politely/cache',
+    load,
+    () => new UsageError(MISSING),
+  )
   return withFile(
     { flag: 'cache', path, damage },
     async (onSetAside) => new PageCache({ store: new SqlitePageStore({ file: path, onSetAside }) }),

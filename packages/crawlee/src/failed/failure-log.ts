@@ -1,7 +1,7 @@
 // Replaces what Crawlee logs about failed requests, where its stacks say nothing about the site.
 import { describeOutcome, originOf, outcomeOf } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { setBounded } from '@politely/fetcher/internal'
+import { boundedMap } from '@politely/fetcher/internal'
 import { BudgetError, RobotsDisallowedError } from '@politely/gate'
 import type { CrawleeInternals } from '../crawlee-internals.ts'
 import { currentTask } from '../pool-task.ts'
@@ -21,7 +21,7 @@ const MAX_LOGGED_ORIGINS = 10_000
  */
 export function replaceFailureLog(internals: CrawleeInternals, isFinal: (error: Error) => boolean): void {
   const { log } = internals
-  const loggedOrigins = new Map<string, true>()
+  const loggedOrigins = boundedMap<true>(MAX_LOGGED_ORIGINS)
   const replaced = (level: 'error' | 'warning') => (message: string, data?: object) => {
     const task = currentTask()
     const error = task?.error
@@ -34,7 +34,7 @@ export function replaceFailureLog(internals: CrawleeInternals, isFinal: (error: 
     const origin = originOf(task?.request?.url ?? '')
     if (outcome?.kind !== 'connection' || origin === undefined) return log[level](message, data)
     if (loggedOrigins.has(origin)) return
-    setBounded(loggedOrigins, origin, true, MAX_LOGGED_ORIGINS)
+    loggedOrigins.set(origin, true)
     const url = withoutCredentials(task?.request?.url ?? '')
     log.warning(
       `Request to ${url} failed: ${describeOutcome(outcome)}. Further failures of ${origin} without a response are not logged; errorHandler and failedRequestHandler get them all`,

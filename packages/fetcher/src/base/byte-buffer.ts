@@ -6,7 +6,7 @@ import type { Body } from '@politely/core/engine'
  * their own buffers, so a kept chunk of one byte could keep 64 KiB alive, and a million chunks of
  * one byte take a hundred times their size.
  */
-export class ByteBuffer {
+export class BodyBuffer {
   readonly #limit: number
   #bytes: Buffer = Buffer.alloc(0)
   #size = 0

@@ -32,3 +32,11 @@ interface LRUOptions<K, V> {
 
 export const LRUCache: new <K extends string, V extends {}>(options: LRUOptions<K, V>) => LRUCache<K, V> =
   LibraryCache as never
+
+/**
+ * Returns a cache of at most `max` keys. A cache with the option `max` allocates room for all of them;
+ * this one grows.
+ */
+export function boundedMap<V extends {}>(max: number): LRUCache<string, V> {
+  return new LRUCache({ maxSize: max, sizeCalculation: () => 1 })
+}

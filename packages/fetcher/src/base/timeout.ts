@@ -1,6 +1,9 @@
 // A time limit for work that has none, and the limits of timers.
 import { onAbort } from './abort-listeners.ts'
 
+/** The latest time that a Date can have, in milliseconds since 1970: in about 280,000 years. */
+export const MAX_TIME_MS = 8.64e15
+
 /** The longest delay of a timer, in milliseconds. With a longer one, Node does not wait at all. */
 export const MAX_TIMEOUT_MS: number = 2 ** 31 - 1
 

@@ -3,7 +3,7 @@
 import type { Body, Headers } from '@politely/core/engine'
 import { type Failure, isText } from '@politely/core/internal'
 import { onAbort } from '../base/abort-listeners.ts'
-import { ByteBuffer, bodyWithin } from '../base/byte-buffer.ts'
+import { BodyBuffer, bodyWithin } from '../base/byte-buffer.ts'
 import { failure, shortBody } from '../fetch/failure.ts'
 
 /** Reads up to `maxBytes` of a decoded body. The abort of the signal cancels the rest. */
@@ -11,7 +11,7 @@ export async function readStream(stream: ReadableStream, maxBytes: number, signa
   const reader = (stream as ReadableStream<Uint8Array>).getReader()
   const cancel = () => void reader.cancel(signal.reason).catch(() => undefined)
   const unlisten = onAbort(signal, cancel)
-  const bytes = new ByteBuffer(maxBytes + 1)
+  const bytes = new BodyBuffer(maxBytes + 1)
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes.add(part.value)

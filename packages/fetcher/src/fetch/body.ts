@@ -3,7 +3,7 @@ import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback }
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import type { Body, Headers } from '@politely/core/engine'
 import { headerOf, isText } from '@politely/core/internal'
-import { ByteBuffer, bodyWithin } from '../base/byte-buffer.ts'
+import { BodyBuffer, bodyWithin } from '../base/byte-buffer.ts'
 import { TransferError } from './failure.ts'
 import { createZstdDecoders } from './zstd.ts'
 
@@ -111,7 +111,7 @@ export async function readBody(
   const { codings, unknown } = codingsOf(headers)
   const decoded = decode(body, decodersFor(codings, maxCodedBytes(maxBytes)))
   if (signal !== undefined) addAbortSignal(signal, decoded)
-  const bytes = new ByteBuffer(maxBytes + 1)
+  const bytes = new BodyBuffer(maxBytes + 1)
   let received = 0
   if (decoded !== body) body.on('data', (chunk: Buffer) => (received += chunk.length))
   try {
@@ -142,7 +142,7 @@ export function hasOwnEnd(headers: Headers): boolean {
  * it takes them one by one, and each costs it a task on another thread.
  */
 export class CodedBody extends Readable {
-  readonly #arrived = new ByteBuffer(Number.POSITIVE_INFINITY)
+  readonly #arrived = new BodyBuffer(Number.POSITIVE_INFINITY)
   readonly #resume: () => void
   #isDecoderReady = false
   #isComplete = false

@@ -2,6 +2,7 @@
 // requests. The fetch decodes bodies itself.
 import type { Body, Headers as ReplyHeaders } from '@politely/core/engine'
 import { type Failure, type Reply, withoutCredentials } from '@politely/core/internal'
+import { discard } from '../base/discard.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'
 import { fetchAtImport } from '../network/wrapped-fetches.ts'
 import type { Deadline } from './deadline.ts'
@@ -42,14 +43,14 @@ export class FetchTransport implements RobotsTransport {
       const { status, body: stream } = response
       const problem = problemOfHead(response, url, observer)
       if (problem !== undefined) {
-        discard(response)
+        void discard(response.body)
         return problem
       }
       const headers: ReplyHeaders = Object.fromEntries(response.headers)
       const isRead = isBodyWanted(status, headers, policy) && status !== 204
       const codingProblem = isRead ? problemOfCodings(headers) : undefined
       if (!isRead || codingProblem !== undefined) {
-        discard(response)
+        void discard(response.body)
         return codingProblem ?? { kind: 'response', status, headers }
       }
       const missing = stream === null ? problemOfMissingBody(status, headers) : undefined
@@ -94,7 +95,7 @@ export class FetchTransport implements RobotsTransport {
     try {
       return await deadline.orBefore(pending)
     } catch (error) {
-      pending.then(discard).catch(() => undefined) // a fetch that ignores the signal may still return a response
+      pending.then(({ body }) => discard(body)).catch(() => undefined) // a fetch that ignores the signal may still return a response
       throw error
     }
   }
@@ -201,9 +202,4 @@ function problemOfMissingBody(status: number, headers: ReplyHeaders): Failure | 
   if (length === '0' || (length === undefined && status !== 205)) return undefined
   const framing = length === undefined ? 'no Content-Length' : `Content-Length ${length}`
   return failure('unusable-transport', `the given fetch returned no body with status ${status} and ${framing}`)
-}
-
-/** Cancels a body that is not needed. An error of the cancellation does not matter. */
-function discard({ body }: Response): void {
-  body?.cancel().catch(() => undefined)
 }

@@ -12,7 +12,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { Headers } from '@politely/core/engine'
 import { type Failure, headerOf } from '@politely/core/internal'
-import { ByteBuffer } from '../base/byte-buffer.ts'
+import { BodyBuffer } from '../base/byte-buffer.ts'
 import { isCoded, readBody } from './body.ts'
 import { endsWithConnection, isEndReceived, problemOfConnection, UNSEEN_END } from './body-end.ts'
 import { failure } from './failure.ts'
@@ -26,7 +26,7 @@ export interface ObservedRequest {
   /** `unseen`: nothing shows whether the body is complete (`UNSEEN_END`). */
   end: 'open' | 'complete' | 'unseen' | { readonly truncation: string }
   /** The bytes of a coded body as received, up to the largest limit of the observers. */
-  readonly coded: ByteBuffer
+  readonly coded: BodyBuffer
   /** The number of body bytes received. 0 with undici 6, which does not report them. */
   size: number
 }
@@ -260,7 +260,7 @@ function endOf({ exchange: { status = 0, headers }, socket, stream }: Sent): Obs
 const STREAM_TRUNCATED = 'the HTTP/2 stream ended without END_STREAM'
 
 function newExchange(matching: readonly RequestObserver[]): ObservedRequest {
-  const coded = new ByteBuffer(Math.max(...matching.map(({ maxBytes }) => maxBytes)))
+  const coded = new BodyBuffer(Math.max(...matching.map(({ maxBytes }) => maxBytes)))
   const exchange: ObservedRequest = { headers: {}, end: 'open', coded, size: 0 }
   for (const observer of matching) observer.exchanges.push(exchange)
   return exchange

@@ -55,7 +55,7 @@ import { isPromise } from '../pace/is-promise.ts'
 import type { Permit } from '../permit/permit.ts'
 import { headerTextOf, type RequestReport, type ResponseLike, reportOfFailure } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
-import { durationText } from '../report/duration.ts'
+import { durationRoundedUp } from '../report/duration.ts'
 import type { OpenRedirectError } from '../report/errors.ts'
 import { CLIENT_COUNTS, warnOfQueueTimeout } from './queue-timeout.ts'
 
@@ -249,7 +249,7 @@ function withLimit<T>(work: Promise<T>, url: string, option: string, ms: number 
   if (ms === undefined) return work
   return withTimeout(work, ms, () => {
     throw new DOMException(
-      `${withoutCredentials(url)}: \`sign\` has not settled within ${durationText(ms)} (${option}), so the request was not sent`,
+      `${withoutCredentials(url)}: \`sign\` has not settled within ${durationRoundedUp(ms)} (${option}), so the request was not sent`,
       'TimeoutError',
     )
   })

@@ -3,7 +3,7 @@
 import { escapeControls } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import { abortedWaitOf, isTimeout } from '../report/aborted-wait.ts'
-import { durationText } from '../report/duration.ts'
+import { durationRoundedUp } from '../report/duration.ts'
 import { causeText } from '../report/errors.ts'
 
 /** What to write for a client whose signal Politely can't replace. */
@@ -54,7 +54,7 @@ export function warnOfQueueTimeout(ended: EndedWait): void {
   hasWarned = true
   const wait = abortedWaitOf(error, signal)
   const held = wait === undefined ? waitedFor : causeText(wait.waitedFor, wait.waitedLevel)
-  const waited = durationText(wait?.waitedMs ?? sinceMs)
+  const waited = durationRoundedUp(wait?.waitedMs ?? sinceMs)
   const advice = isOfClient && remedy !== CLIENT_COUNTS ? OWN_TIMER : remedy
   process.emitWarning(
     `${escapeControls(withoutCredentials(url))} had waited ${waited} (${held}) when its own timeout ended it, so it was not sent; ${advice}`,

@@ -10,7 +10,7 @@
 // A redirect begins again with a new `PageRequest`, at step 2. An attempt after a failure, and the
 // second request if the site asks for a signature, are parts of step 3.
 import { withoutCredentials } from '@politely/fetcher'
-import { markRedirected, redirectChain } from '@politely/fetcher/internal'
+import { discard, markRedirected, redirectChain } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
@@ -24,7 +24,7 @@ import { warnOfMisplaced } from './misplaced-options.ts'
 import type { PageRequest, PoliteSender } from './page-exchange.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
-import { discard, isRepeatable } from './retry.ts'
+import { isRepeatable } from './retry.ts'
 
 /** Answers one call: a request for the page, and one for each hop of its redirects. */
 export async function fetchPage(
@@ -82,7 +82,7 @@ export async function fetchPage(
     throw versionError(error) ?? error
   } finally {
     // Not awaited: the copy ends only with the original, which may never be read.
-    if (copy?.bodyUsed === false) copy.body?.cancel().catch(() => undefined)
+    if (copy?.bodyUsed === false) void discard(copy.body)
     port.activity.end()
   }
 }

@@ -1,6 +1,6 @@
 // The last steps of a page of politely(fetch), after the cache: its attempts and their exchanges.
 import { OptionError } from '@politely/core'
-import { describeValue, UNTIL_HEADERS } from '@politely/fetcher/internal'
+import { describeValue, discard, UNTIL_HEADERS } from '@politely/fetcher/internal'
 import { Exchange, type ExchangeRequest, type Sender } from '../adapter/exchange.ts'
 import { warnOfQueueTimeout } from '../adapter/queue-timeout.ts'
 import { isPromise } from '../pace/is-promise.ts'
@@ -15,7 +15,7 @@ import type { FetchResponse } from './fetch-response.ts'
 import type { ResponseCache } from './page-cache.ts'
 import { isRefusal } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
-import { discard, type Retry, withRetries } from './retry.ts'
+import { type Retry, withRetries } from './retry.ts'
 import type { StopClock } from './stop-clock.ts'
 import { TimeLimit } from './time-limit.ts'
 

@@ -4,7 +4,7 @@
 // and for the circuit, and counts towards the budget. The pauses of p-retry come on top of that.
 import { outcomeOf, type PageOutcomeKind } from '@politely/core'
 import { outcomesThatMay } from '@politely/core/engine'
-import { integer, makeResponse, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
+import { discard, integer, makeResponse, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
 import { assertFields } from '../options/fields.ts'
 import { failureOutcomes } from '../options/outcomes.ts'
 import { isRefusal } from './refused-response.ts'
@@ -141,18 +141,6 @@ function resultOf<R>(last: Attempt<R>): R {
 
 async function discardResponse(last: Attempt<AnyResponse>): Promise<void> {
   if ('response' in last) await discard(last.response.body)
-}
-
-/**
- * Discards the rest of a body, which may have failed already. Of two copies of a body, an unread
- * copy keeps in memory what the other copy reads, and `cancel` of one does not resolve before the
- * other is cancelled or read.
- */
-export async function discard(body: object | null | undefined): Promise<void> {
-  const { cancel, destroy } = (body ?? {}) as { cancel?(): Promise<void>; destroy?(): void }
-  if (typeof cancel === 'function')
-    await cancel.call(body).catch(() => undefined) // rejects while it is being read
-  else destroy?.call(body)
 }
 
 /**

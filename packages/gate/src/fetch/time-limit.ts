@@ -2,7 +2,7 @@
 // the end of its response.
 import { withoutCredentials } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/internal'
-import { durationText } from '../report/duration.ts'
+import { durationRoundedUp } from '../report/duration.ts'
 import { StopClock } from './stop-clock.ts'
 
 /** The part of a response that a time limit needs. */
@@ -67,7 +67,7 @@ export class TimeLimit {
     this.end()
     const what = this.#hasResponse ? 'the response has not ended' : 'there was no response'
     const error = new DOMException(
-      `${withoutCredentials(url)}: ${what} within ${durationText(ms)} after the request was sent (requestTimeoutMs); the wait in the queue does not count`,
+      `${withoutCredentials(url)}: ${what} within ${durationRoundedUp(ms)} after the request was sent (requestTimeoutMs); the wait in the queue does not count`,
       'TimeoutError',
     )
     if (!this.#hasResponse) this.error = error

@@ -1,5 +1,5 @@
 // The option `budget`: how many requests of a pace key may start.
-import { integer, setBounded } from '@politely/fetcher/internal'
+import { boundedMap, integer } from '@politely/fetcher/internal'
 import type { Pacing } from '../options/pacing.ts'
 
 interface Count {
@@ -13,8 +13,8 @@ const MAX_KEYS = 1_000_000
 
 export class Budgets {
   readonly #budget: NonNullable<Pacing['budget']>
-  /** By pace key. The key that was used least recently comes first. */
-  readonly #counts = new Map<string, Count>()
+  /** By pace key. */
+  readonly #counts = boundedMap<Count>(MAX_KEYS)
 
   constructor(budget: NonNullable<Pacing['budget']>) {
     this.#budget = budget
@@ -33,7 +33,7 @@ export class Budgets {
 
   /** Counts a request that starts. Returns whether it uses up the budget. */
   take(key: string): boolean {
-    const count = this.#counts.get(key)
+    const count = this.#counts.peek(key)
     if (count === undefined) return false // forgotten while the request waited
     count.started++
     return count.started >= count.budget
@@ -41,19 +41,15 @@ export class Budgets {
 
   /** Takes back the count of a request that does not start after all. */
   giveBack(key: string): void {
-    const count = this.#counts.get(key)
+    const count = this.#counts.peek(key)
     if (count !== undefined && count.started > 0) count.started--
   }
 
   #countOf(key: string): Count {
     const known = this.#counts.get(key)
-    if (known !== undefined) {
-      this.#counts.delete(key)
-      this.#counts.set(key, known)
-      return known
-    }
+    if (known !== undefined) return known
     const count = { budget: budgetOf(this.#budget, key), started: 0 }
-    setBounded(this.#counts, key, count, MAX_KEYS)
+    this.#counts.set(key, count)
     return count
   }
 }

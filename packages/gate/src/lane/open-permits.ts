@@ -13,7 +13,7 @@ import { escapeControls } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
-import { durationText } from '../report/duration.ts'
+import { durationRoundedUp } from '../report/duration.ts'
 import type { GateLog } from '../report/gate-log.ts'
 import type { Grant } from './grant.ts'
 
@@ -121,7 +121,7 @@ export class OpenPermits {
       this.#warn(
         oldest,
         (url) =>
-          `the permit for ${url} has not been released for ${durationText(this.#warningMs)}, and requests may wait for it`,
+          `the permit for ${url} has not been released for ${durationRoundedUp(this.#warningMs)}, and requests may wait for it`,
         '; if requests take longer, write the option releaseWarningMs',
       )
   }

@@ -5,7 +5,7 @@
 // this table has the last starts of all of them, by pace key. A record names its pacer by a number,
 // so it keeps neither the pacer nor the gate in memory.
 import { escapeControls } from '@politely/core/internal'
-import { setBounded } from '@politely/fetcher/internal'
+import { boundedMap } from '@politely/fetcher/internal'
 import type { LocalPacer } from './local-pacer.ts'
 
 /** The last start of a pace key. */
@@ -18,7 +18,7 @@ interface LastStart {
 /** For how many pace keys the last start is recorded. Our choice. */
 const MAX_KEYS = 1_000
 
-const lastStarts = new Map<string, LastStart>()
+const lastStarts = boundedMap<LastStart>(MAX_KEYS)
 const numbers = new WeakMap<LocalPacer, number>()
 let pacers = 0
 let hasWarned = false
@@ -47,9 +47,9 @@ export class LocalStarts {
     if (delayMs === 0 || hasWarned) return
     // Functions of two gates may return one text for different sites.
     const name = key.startsWith('key:') ? `${origin} (${key})` : key
-    const last = lastStarts.get(name)
+    const last = lastStarts.peek(name)
     if (last === undefined) {
-      setBounded(lastStarts, name, { pacer: this.#pacer, until: at + delayMs }, MAX_KEYS)
+      lastStarts.set(name, { pacer: this.#pacer, until: at + delayMs })
       return
     }
     const isTooEarly = last.pacer !== this.#pacer && at < last.until

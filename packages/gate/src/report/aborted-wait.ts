@@ -2,7 +2,7 @@
 import { escapeControls } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
-import { durationText } from './duration.ts'
+import { durationRoundedUp } from './duration.ts'
 import { causeText } from './errors.ts'
 
 /**
@@ -33,9 +33,9 @@ export class AbortedWaitError extends DOMException {
   ) {
     const { url, waitedMs, waitedFor, waitedLevel, waitMs } = wait
     const shownUrl = escapeControls(withoutCredentials(url))
-    const left = waitMs > 0 ? `, and would have waited at least ${durationText(waitMs)} more` : ''
+    const left = waitMs > 0 ? `, and would have waited at least ${durationRoundedUp(waitMs)} more` : ''
     super(
-      `${reason.message}; ${shownUrl} had waited ${durationText(waitedMs)} (${causeText(waitedFor, waitedLevel)})${left}`,
+      `${reason.message}; ${shownUrl} had waited ${durationRoundedUp(waitedMs)} (${causeText(waitedFor, waitedLevel)})${left}`,
       reason.name,
     )
     // As an option of DOMException, only Node knows `cause`.

@@ -5,7 +5,7 @@ import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@polite
 import { describeValue } from '@politely/fetcher/internal'
 import type { CircuitFailure, CircuitReport } from '../pace/pacer.ts'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
-import { durationText } from './duration.ts'
+import { durationRoundedUp } from './duration.ts'
 
 /**
  * robots.txt disallows the URL, robots.txt is unreachable, or the URL is invalid or not permitted
@@ -79,8 +79,9 @@ export class WaitTooLongError extends PolitelyError {
   ) {
     const { waitMs, retryAt, because, level, waitedMs, maxWaitMs } = wait
     const loggable = loggableVerdict(wait.verdict)
-    const waits = waitedMs === 0 ? `would have to wait ${durationText(waitMs)}` : `has waited ${durationText(waitedMs)}`
-    const remedy = waitMs === 0 ? '' : `try again in ${durationText(waitMs)}, or `
+    const waits =
+      waitedMs === 0 ? `would have to wait ${durationRoundedUp(waitMs)}` : `has waited ${durationRoundedUp(waitedMs)}`
+    const remedy = waitMs === 0 ? '' : `try again in ${durationRoundedUp(waitMs)}, or `
     super(
       `${escapeControls(loggable.url)} ${waits} (${causeText(because, level)}), and maxWaitMs is ${maxWaitMs}; ${remedy}raise maxWaitMs`,
     )

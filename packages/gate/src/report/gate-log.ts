@@ -3,11 +3,11 @@ import { describeOutcome } from '@politely/core'
 import { delayOf, type PaceLimits, type PaceResponse } from '@politely/core/engine'
 import { escapeControls, formatTime } from '@politely/core/internal'
 import { type Logger, withoutCredentials } from '@politely/fetcher'
-import { callSafely, describeValue, setBounded } from '@politely/fetcher/internal'
+import { boundedMap, callSafely, describeValue } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { CircuitReport, WaitEstimate } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
-import { durationText } from './duration.ts'
+import { durationRoundedUp } from './duration.ts'
 import { causeText } from './errors.ts'
 
 /** A request that waits longer is logged. Our choice. */
@@ -52,9 +52,9 @@ export class GateLog {
   readonly #logger: Logger | undefined
   readonly #now: () => number
   /** The origins and the parts of robots.txt of which it was logged that they are not obeyed. */
-  readonly #disobeyed = new Map<string, true>()
+  readonly #disobeyed = boundedMap<true>(MAX_REMEMBERED)
 
-  readonly #ignoredRateLimits = new Map<string, true>()
+  readonly #ignoredRateLimits = boundedMap<true>(MAX_REMEMBERED)
 
   constructor(logger: Logger | undefined, now: () => number) {
     this.#logger = logger
@@ -119,7 +119,7 @@ export class GateLog {
     const received = receivedText(url, response, asked)
     const log = ({ waitMs, because }: WaitEstimate) => {
       const until = formatTime(this.#now() + waitMs)
-      const pause = `; requests to ${key} pause for ${durationText(waitMs)}, until about ${until} (${because})`
+      const pause = `; requests to ${key} pause for ${durationRoundedUp(waitMs)}, until about ${until} (${because})`
       const isIgnored = asked !== undefined && !isObeyed && asked.pauseMs > waitMs
       this.warn(received + (waitMs > 0 ? pause : '') + (isIgnored ? ignoredText(asked) : ''))
     }
@@ -138,7 +138,7 @@ export class GateLog {
    */
   ignoredRateLimit(key: string, url: string, response: PaceResponse, asked: AskedPause): void {
     if (asked.pauseMs <= LONG_WAIT_MS || this.#ignoredRateLimits.has(key)) return
-    setBounded(this.#ignoredRateLimits, key, true, MAX_REMEMBERED)
+    this.#ignoredRateLimits.set(key, true)
     this.warn(receivedText(url, response, asked) + ignoredText(asked))
   }
 
@@ -148,7 +148,7 @@ export class GateLog {
    */
   robotsPushedBack(origin: string, status: number | undefined, askedMs: number | undefined, pauseMs: number): void {
     if (!this.warns) return
-    const asked = askedMs === undefined ? '' : ` and asked to wait ${durationText(askedMs)}`
+    const asked = askedMs === undefined ? '' : ` and asked to wait ${durationRoundedUp(askedMs)}`
     const until = formatTime(this.#now() + pauseMs)
     this.warn(`${origin}: robots.txt answered ${status}${asked}; pages wait until about ${until}`)
   }
@@ -159,7 +159,7 @@ export class GateLog {
     const last = failure === undefined ? '' : `; the last time ${describeOutcome(failure)}`
     const until = formatTime(this.#now() + waitMs)
     this.warn(
-      `${origin}: ${failures} ${failures === 1 ? 'request has' : 'requests in a row have'} failed${last}; no request starts for ${durationText(waitMs)}, until about ${until}, and then one tries again (circuit)`,
+      `${origin}: ${failures} ${failures === 1 ? 'request has' : 'requests in a row have'} failed${last}; no request starts for ${durationRoundedUp(waitMs)}, until about ${until}, and then one tries again (circuit)`,
     )
   }
 
@@ -172,7 +172,7 @@ export class GateLog {
   disobeys(origin: string, what: string, line: string): void {
     const name = `${origin} ${what}`
     if (this.#disobeyed.has(name)) return
-    setBounded(this.#disobeyed, name, true, MAX_REMEMBERED)
+    this.#disobeyed.set(name, true)
     this.warn(line)
   }
 
@@ -184,7 +184,7 @@ export class GateLog {
     if (delayMs <= LONG_DELAY_MS || because === 'own-delay' || route.hasLoggedDelay) return
     route.hasLoggedDelay = true
     this.warn(
-      `${origin}: robots.txt asks for a delay of ${durationText(delayMs)} between requests (${because}); if that is too long, write the option maxDelayMs, such as maxDelayMs: 60_000`,
+      `${origin}: robots.txt asks for a delay of ${durationRoundedUp(delayMs)} between requests (${because}); if that is too long, write the option maxDelayMs, such as maxDelayMs: 60_000`,
     )
   }
 }
@@ -199,11 +199,11 @@ function receivedText(url: string, { status, retryAfter }: PaceResponse, asked: 
 }
 
 function ignoredText({ pauseMs }: AskedPause): string {
-  return `; to obey its rate limit headers, which ask for a pause of ${durationText(pauseMs)}, write rateLimitHeaders: true`
+  return `; to obey its rate limit headers, which ask for a pause of ${durationRoundedUp(pauseMs)}, write rateLimitHeaders: true`
 }
 
 function untilText(waitMs: number, at: number): string {
-  return `${durationText(waitMs)}, until about ${formatTime(at + waitMs)}`
+  return `${durationRoundedUp(waitMs)}, until about ${formatTime(at + waitMs)}`
 }
 
 function warnOfLongWait(url: string, waitMs: number, at: number, cause: string): void {

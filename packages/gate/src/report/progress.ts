@@ -1,6 +1,6 @@
 // Writes a line about the progress of a crawl at regular times.
 import type { GateCounters } from './counters.ts'
-import { durationText } from './duration.ts'
+import { durationRoundedUp } from './duration.ts'
 import type { ReportingGate } from './events.ts'
 import type { GateLog } from './gate-log.ts'
 
@@ -55,7 +55,7 @@ export class ProgressLog {
     this.#before = counters
     if (started + refused + pushbacks + gauges.waiting + gauges.underWay === 0) return // the crawl is idle
     this.#log.info(
-      `in ${durationText(this.#everyMs)}: started ${started}, refused ${refused}, pushed back ${pushbacks}; now: under way ${gauges.underWay}, waiting ${gauges.waiting}${this.#causes()}, queues ${gauges.queues}`,
+      `in ${durationRoundedUp(this.#everyMs)}: started ${started}, refused ${refused}, pushed back ${pushbacks}; now: under way ${gauges.underWay}, waiting ${gauges.waiting}${this.#causes()}, queues ${gauges.queues}`,
     )
   }
 

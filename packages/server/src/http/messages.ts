@@ -4,7 +4,7 @@ import { type Access, describeOutcome, describeVerdict } from '@politely/core'
 import { formatTime } from '@politely/core/internal'
 import { type ClientVerdict, loggableVerdict } from '@politely/fetcher'
 import { isPrivateHost } from '@politely/fetcher/internal'
-import { durationText } from '@politely/gate/internal'
+import { durationRoundedUp } from '@politely/gate/internal'
 import type { PermitResult, WaitBecause } from '../permits/permit-call.ts'
 import type { ReportState } from '../permits/reports.ts'
 import type { UsedUp } from '../tenants.ts'
@@ -72,7 +72,7 @@ export function permitMessage(result: Exclude<PermitResult, { readonly state: 'g
 }
 
 function againIn({ waitMs, ticket }: { readonly waitMs: number; readonly ticket?: string | undefined }): string {
-  return `${durationText(waitMs)}${ticket === undefined ? '' : ' with the ticket'}`
+  return `${durationRoundedUp(waitMs)}${ticket === undefined ? '' : ' with the ticket'}`
 }
 
 function refusalText({ verdict, retryAt, budget, circuit }: Extract<PermitResult, { readonly state: 'refused' }>) {

@@ -1,7 +1,7 @@
 // Finds where a URL enters the gate. Remembers for a moment what the guard says of private names.
 import { isIP } from 'node:net'
 import type { ClientVerdict } from '@politely/fetcher'
-import { isPrivateHost, setBounded, withTimeout } from '@politely/fetcher/internal'
+import { boundedMap, isPrivateHost, withTimeout } from '@politely/fetcher/internal'
 import type { Forecast } from '@politely/gate'
 import type { Entrance, GatePort } from '@politely/gate/internal'
 import type { Tenant } from '../tenants.ts'
@@ -45,7 +45,7 @@ export class Entrances {
   readonly #port: GatePort
   readonly #fetches: RobotsFetches
   /** What the guard has said of private names: whether they may be requested, and until when that holds. */
-  readonly #private = new Map<string, { readonly verdict: ClientVerdict; readonly until: number }>()
+  readonly #private = boundedMap<{ readonly verdict: ClientVerdict; readonly until: number }>(MAX_PRIVATE)
 
   /** @param isShared Whether there is more than one tenant. */
   constructor(port: GatePort, isShared: () => boolean) {
@@ -70,7 +70,7 @@ export class Entrances {
     const { fetch: pending, count } = this.#fetches.join(tenant.name, client, `${mayReachPrivate} ${origin}`, start)
     if (pending !== undefined && isGuarded) {
       const noted = pending.then(
-        (verdict) => setBounded(this.#private, origin, { verdict, until: this.#port.now() + PRIVATE_MS }, MAX_PRIVATE),
+        (verdict) => this.#private.set(origin, { verdict, until: this.#port.now() + PRIVATE_MS }),
         () => undefined, // the gate is closed
       )
       const isLiteral = hostname.startsWith('[') || isIP(hostname) !== 0

@@ -12,7 +12,7 @@
 //   A asks for three URLs   they may start at 1 s, 2 s and 3 s
 //   B asks for one          it may start at 2 s, after the first of A
 //   A comes back            its second URL starts at 3 s, its third at 4 s
-import { setBounded } from '@politely/fetcher/internal'
+import { boundedMap } from '@politely/fetcher/internal'
 import type { OuterLane } from '@politely/gate/internal'
 import type { Tenant } from '../tenants.ts'
 
@@ -52,7 +52,7 @@ export class Line {
   /** When each tenant last started a request. */
   readonly #tenantServedAt = new Map<string, number>()
   /** When each caller did: the latest of them. */
-  readonly #servedAt = new Map<string, number>()
+  readonly #servedAt = boundedMap<number>(MAX_SERVED)
   /** Wake the calls that are held until a request of this pace key ends. */
   readonly held = new Set<() => void>()
 
@@ -113,8 +113,7 @@ export class Line {
   /** A request of this caller starts: the others come first now. */
   served(tenant: string, caller: string, now: number): void {
     this.#tenantServedAt.set(tenant, now)
-    this.#servedAt.delete(caller)
-    setBounded(this.#servedAt, caller, now, MAX_SERVED)
+    this.#servedAt.set(caller, now)
     this.#keptSince = undefined
   }
 
@@ -183,7 +182,7 @@ export class Line {
     const [tenant, otherTenant] = [tenantOf(caller), tenantOf(other)]
     const [servedAt = 0, otherServedAt = 0] =
       tenant === otherTenant
-        ? [this.#servedAt.get(caller), this.#servedAt.get(other)]
+        ? [this.#servedAt.peek(caller), this.#servedAt.peek(other)]
         : [this.#tenantServedAt.get(tenant), this.#tenantServedAt.get(otherTenant)]
     if (otherServedAt !== servedAt) return otherServedAt < servedAt
     const [first = Number.POSITIVE_INFINITY] = places.keys()

@@ -2,7 +2,7 @@
 // is requested. A polite fetch checks and paces each hop.
 import { isPolitelyError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
-import { clientPort, UNTIL_HEADERS } from '@politely/fetcher/internal'
+import { clientPort, discard, UNTIL_HEADERS } from '@politely/fetcher/internal'
 import type { SitemapReason } from '../file-result.ts'
 import { type ByteSource, iteratorOf, messageWithCause } from './body-source.ts'
 import type { ForeignHosts } from './foreign-hosts.ts'
@@ -73,10 +73,10 @@ export async function request(
       // A fetch that ignores `redirect: 'manual'` has followed redirects.
       const finalUrl = hops.length === 0 && URL.canParse(response.url) ? response.url : url
       if (status === 200 || status === 203) return { hops, url: finalUrl, response }
-      await cancel(response)
+      await discard(response.body)
       return { hops, url: finalUrl, response, ...(status !== 304 && { reason: 'status' }) }
     }
-    await cancel(response)
+    await discard(response.body)
     hops.push({ url, status })
     const location = response.headers.get('location') ?? ''
     const next = URL.parse(location, url)
@@ -113,7 +113,7 @@ export async function requestRest(
   const { status, headers, body } = rest.response
   const isRest = status === 206 && headers.get('content-range')?.startsWith(`bytes ${position}-`)
   if (isRest && body !== null) return iteratorOf(body as unknown as ByteSource)
-  await cancel(rest.response)
+  await discard(rest.response.body)
   return undefined
 }
 
@@ -154,10 +154,6 @@ function failureOf(error: unknown): Failure {
   const { verdict } = error as { readonly verdict?: ClientVerdict }
   const reason = error.code === 'ERR_POLITELY_DISALLOWED' ? 'disallowed' : 'refused'
   return { reason, detail, ...(verdict !== undefined && { verdict }) }
-}
-
-async function cancel({ body }: SitemapResponse): Promise<void> {
-  await body?.cancel?.().catch(() => undefined) // a stream of Node, as node-fetch returns it, has no `cancel`
 }
 
 /** Returns the headers of a conditional request. A file that was not whole is read again. */

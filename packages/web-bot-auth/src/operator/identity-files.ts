@@ -18,22 +18,21 @@ export interface IdentityFilesOptions {
   readonly now?: (() => number) | undefined
 }
 
-/** A file to publish. @inline */
-interface PublishedFile {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
 /** What `identityFiles` makes. Experimental. */
 export interface IdentityFiles {
   /** The page, the IP ranges, the card and the key directory. */
-  readonly files: readonly PublishedFile[]
+  readonly files: readonly {
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+  }[]
   /** What the crawler sends as User-Agent. */
   readonly userAgent: string
   /** Until when the signatures of the directory are valid. Milliseconds since 1970. */
   readonly validUntil: number | undefined
 }
+
+type PublishedFile = IdentityFiles['files'][number]
 
 const KNOWN: Readonly<Record<keyof IdentityFilesOptions, true>> = { keys: true, validMs: true, now: true }
 

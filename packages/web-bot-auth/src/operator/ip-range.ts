@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { firstSpecialAddresses } from '@politely/fetcher/internal'
 
-/** A range of addresses. @inline */
+/** A range of addresses. */
 export interface IpRange {
   readonly version: 4 | 6
   readonly first: bigint

@@ -3,7 +3,7 @@
 import type { webcrypto } from 'node:crypto'
 import { constants, open } from 'node:fs/promises'
 import { OptionError } from '@politely/core'
-import { assertOptions, number } from '@politely/fetcher/internal'
+import { assertOptions, MAX_TIME_MS, number } from '@politely/fetcher/internal'
 import { type Jwk, jwkThumbprint, privateKeyOf } from '../keys.ts'
 import { KeyFileError } from './errors.ts'
 
@@ -85,7 +85,7 @@ const MAX_ROTATION_MS = 3_650 * 86_400_000
 
 /** Checks a time in milliseconds, which a Date can have. */
 function time(option: string, ms: unknown): void {
-  number(option, ms as number, { min: 0, max: 8.64e15 - MAX_ROTATION_MS, example: 1_800_000_000_000 })
+  number(option, ms as number, { min: 0, max: MAX_TIME_MS - MAX_ROTATION_MS, example: 1_800_000_000_000 })
 }
 
 /** Returns the text of a key file: the private key as a JWK. Experimental. */

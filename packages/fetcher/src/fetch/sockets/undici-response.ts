@@ -14,7 +14,7 @@
 import type { Headers } from '@politely/core/engine'
 import type { Failure, Reply } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
-import { ByteBuffer, bodyWithin } from '../../base/byte-buffer.ts'
+import { BodyBuffer, bodyWithin } from '../../base/byte-buffer.ts'
 import { CodedBody, isCoded, readBody } from '../body.ts'
 import type { Deadline } from '../deadline.ts'
 import { failure, replyOf } from '../failure.ts'
@@ -36,7 +36,7 @@ export class ResponseHandler implements Dispatcher.DispatchHandler {
   /** Status and headers of the final response, once received. */
   #head: { readonly status: number; readonly headers: Headers } | undefined
   /** The bytes of an uncoded body. */
-  readonly #bytes: ByteBuffer
+  readonly #bytes: BodyBuffer
   /** The number of bytes received. */
   #size = 0
   /** The bytes of a coded body, on their way to the decoder. */
@@ -51,7 +51,7 @@ export class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#settings = settings
     this.#connection = connection
     this.#deadline = deadline
-    this.#bytes = new ByteBuffer(settings.maxBodyBytes + 1)
+    this.#bytes = new BodyBuffer(settings.maxBodyBytes + 1)
   }
 
   fail(error: unknown): void {

@@ -1,8 +1,7 @@
-// The command line of `politely serve`.
-import type { CommandSpec, Flag } from '../../command-line.ts'
-import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '../../flags.ts'
+// The flags of the command. `politely serve` of the package `politely` has the same.
+import { ALLOW_ADDRESS, type Flag, MIN_DELAY, USER_AGENT } from '@politely/core/review'
 
-const flags: readonly Flag[] = [
+export const SERVE_FLAGS: readonly Flag[] = [
   USER_AGENT,
   { name: 'port', value: 'NUMBER', text: 'the TCP port', byDefault: '7420' },
   {
@@ -48,7 +47,7 @@ const flags: readonly Flag[] = [
     choices: ['local', 'redis', 'postgres'],
     byDefault: 'local',
   },
-  { name: 'redis', value: 'URL', text: 'the Redis of --pacer and --store', defaultText: 'redis://127.0.0.1:6379' },
+  { name: 'redis', value: 'URL', text: 'the Redis of --pacer and --store', byDefault: 'redis://127.0.0.1:6379' },
   {
     name: 'postgres',
     value: 'URL',
@@ -57,26 +56,3 @@ const flags: readonly Flag[] = [
   },
   { name: 'fetch', text: 'callers may let the server request pages: POST /v1/fetch' },
 ]
-
-export const serveSpec: CommandSpec = {
-  name: 'serve',
-  summary: 'grant permits to crawlers in any language, over HTTP',
-  description:
-    'Runs the server of the package @politely/server, which npm install @politely/server installs. Crawlers ask it which URL they may request, and when. All of them share one pace and one copy of each robots.txt.\n\nserve token NAME prints a token for a caller, and the line for the file of --tokens.',
-  usage: '--user-agent NAME',
-  flags,
-  examples: [
-    ['serve --user-agent "ExampleBot/1.0 (+https://example.com/bot)"', 'Serves programs of this machine at port 7420.'],
-    ['serve --user-agent ExampleBot --socket /run/politely.sock', 'Serves programs of this user.'],
-    ['serve token search', 'Prints a token for the caller named search.'],
-  ],
-  exits: { success: 'the server was stopped by SIGTERM or SIGINT' },
-  run: async (args) =>
-    (await import('./serve.ts')).serve([
-      ...args.operands,
-      ...flags.flatMap(({ name, value }) => {
-        if (!args.has(name)) return []
-        return value === undefined ? [`--${name}`] : args.all(name).map((text) => `--${name}=${text}`)
-      }),
-    ]),
-}
