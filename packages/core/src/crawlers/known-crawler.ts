@@ -33,14 +33,6 @@ type CrawlerPurpose =
   | 'scraper'
   | 'other'
 
-/** What took the place of a retired crawler. @inline */
-interface CrawlerRetirement {
-  /** The year since which no request carries the name; undefined if it is not documented. */
-  readonly since: string | undefined
-  /** The tokens of the crawlers that took its place; an empty list if none did. */
-  readonly replacedBy: readonly string[]
-}
-
 /** A crawler that sites meet, as its operator documents it. */
 export interface KnownCrawler {
   /** Its product token: what is compared with user-agent lines. */
@@ -69,8 +61,15 @@ export interface KnownCrawler {
    * ignores the file, or may do so. `unclear`: the operator does not say, or the page was not read.
    */
   readonly obeys: 'yes' | 'no' | 'unclear'
-  /** Undefined for a crawler that is in use. */
-  readonly retired: CrawlerRetirement | undefined
+  /** What took the place of a retired crawler. Undefined for a crawler that is in use. */
+  readonly retired:
+    | {
+        /** The year since which no request carries the name; undefined if it is not documented. */
+        readonly since: string | undefined
+        /** The tokens of the crawlers that took its place; an empty list if none did. */
+        readonly replacedBy: readonly string[]
+      }
+    | undefined
   /** The operator's page about the crawler, or about itself. */
   readonly source: string
   /**

@@ -18,17 +18,14 @@ export interface IdentityFilesOptions {
   readonly now?: (() => number) | undefined
 }
 
-/** A file to publish. @inline */
-interface PublishedFile {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
 /** What `identityFiles` makes. Experimental. */
 export interface IdentityFiles {
   /** The page, the IP ranges, the card and the key directory. */
-  readonly files: readonly PublishedFile[]
+  readonly files: readonly {
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+  }[]
   /** What the crawler sends as User-Agent. */
   readonly userAgent: string
   /** Until when the signatures of the directory are valid. Milliseconds since 1970. */
@@ -52,7 +49,7 @@ export async function identityFiles(identity: Identity, options: IdentityFilesOp
     throw new OptionError('keys', `are missing, and the identity has the key directory ${directory}; give its keys`)
   const signed =
     directory === undefined ? undefined : await signDirectory({ keys: keys ?? [], agent: directory, validMs, now })
-  const files: PublishedFile[] = [
+  const files: IdentityFiles['files'][number][] = [
     {
       url: page,
       headers: {
@@ -67,7 +64,7 @@ export async function identityFiles(identity: Identity, options: IdentityFilesOp
   return { files, userAgent, validUntil: signed?.validUntil }
 }
 
-function jsonFile(url: string, content: object): PublishedFile {
+function jsonFile(url: string, content: object): IdentityFiles['files'][number] {
   const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=3600' }
   return { url, headers, body: `${JSON.stringify(content, null, 2)}\n` }
 }
