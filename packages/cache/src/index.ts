@@ -1,6 +1,7 @@
 // The public API of `@politely/cache`.
 export type { PastVisit, SitemapHint } from '@politely/core/revisit'
 export { StoreClosedError } from '@politely/fetcher'
+export type { FetchResponse } from '@politely/gate'
 export { StoreError } from '@politely/sqlite'
 export { type CacheReport, cacheOf } from './cache-report.ts'
 export { CacheMissError } from './errors.ts'

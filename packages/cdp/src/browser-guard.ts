@@ -5,7 +5,7 @@ import { oneOf } from '@politely/fetcher/internal'
 import { type PoliteGate, type RobotsDisallowedError, resolveGate } from '@politely/gate'
 import { assertGateOptions, type GateOrOptions } from '@politely/gate/internal'
 import { Guard, type GuardOptions } from './guard.ts'
-import { type GuardedPage, Pages } from './pages.ts'
+import { type GuardedPage, GuardedPages } from './pages.ts'
 import type { ErrorReason } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
 import { changePages, type DriverBrowser, type DriverPage, send, waitForPages, withSession } from './session.ts'
@@ -110,7 +110,7 @@ export async function guardBrowser<R extends FailedRequest>(
   const isWholeBrowser = scope.driverObject === scope.browser.driverObject
   const contexts = isWholeBrowser ? 'all' : (id: string) => isGuarded(id)
   const guard = new Guard(gate, { gate, contexts, pageRequests, refusedPage: scope.refusedPage })
-  const pages = new Pages(guard, scope.browser)
+  const pages = new GuardedPages(guard, scope.browser)
   const isGuarded = guardedContext(scope, pages)
   const undo: (() => void | Promise<void>)[] = []
   /** Steps that wait for pages. */
@@ -163,10 +163,10 @@ function parseOptions(options: BrowserGuardOptions): Pick<GuardOptions, 'pageReq
 
 /**
  * Returns a function that returns whether a context may be the guarded one. While the ID of the
- * guarded context is unknown, this is every context but those of `otherPages`: a request of the guarded
- * context is never sent without a check.
+ * guarded context is unknown, this is every context but those of `otherPages`: a request of the
+ * guarded context is never sent without a check.
  */
-function guardedContext(scope: BrowserScope, pages: Pages): (contextId: string) => Promise<boolean> {
+function guardedContext(scope: BrowserScope, pages: GuardedPages): (contextId: string) => Promise<boolean> {
   const others = new Set<string | undefined>()
   const lookUpOthers = async () => {
     const lookUp = async (page: DriverPage) => {

@@ -44,7 +44,8 @@ export interface GuardOptions {
   readonly contexts: GuardedContexts
   /**
    * How to treat the requests that a page makes for its content. `check`: each is sent only if
-   * robots.txt allows it, and pages cannot start downloads. `ignore`: they are sent without a check.
+   * robots.txt allows it, and pages cannot start downloads. `ignore`: they are sent without a
+   * check.
    */
   readonly pageRequests: 'check' | 'ignore'
   /**

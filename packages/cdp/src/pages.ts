@@ -61,7 +61,7 @@ interface PageEntry {
  * The guarded pages of a browser or a context. Their navigation methods reject with the error of
  * the guard if a request was refused.
  */
-export class Pages {
+export class GuardedPages {
   readonly #guard: Guard
   readonly #browser: DriverBrowser
   readonly #wrapNavigation: WrapNavigation

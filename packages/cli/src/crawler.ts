@@ -6,8 +6,9 @@ import { findCrawler, isCrawlerName, readingOf } from '@politely/core/crawlers'
 import { describeValue } from '@politely/core/engine'
 import { explainMissingToken } from '@politely/core/internal'
 import type { Arguments } from './command-line.ts'
-import { UsageError } from './errors.ts'
+import { UsageError } from './exit-code.ts'
 import { errorLine } from './output/style.ts'
+import { orList } from './output/wrap.ts'
 import { crawlersOfProduct } from './product-names.ts'
 
 /** Says what a User-Agent header lacks if it has neither a URL nor a mail address. */
@@ -57,8 +58,8 @@ export function noteProducts(args: Arguments): void {
   for (const name of names) {
     const crawlers = findCrawler(name) === undefined ? crawlersOfProduct(name) : []
     if (crawlers.length === 0) continue
-    const list = [crawlers.slice(0, -1).join(', '), crawlers.at(-1)].filter(Boolean).join(' or ')
-    process.stderr.write(errorLine(`no known crawler has the name ${name}; unless it is yours, write ${list}`))
+    const problem = `no known crawler has the name ${name}; unless it is yours, write ${orList(crawlers)}`
+    process.stderr.write(errorLine(problem))
   }
 }
 

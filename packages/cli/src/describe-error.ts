@@ -1,8 +1,7 @@
 // Turns a thrown value into one line on stderr and an exit code.
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/core/internal'
-import { Interrupted, UsageError } from './errors.ts'
-import { EXITS } from './exit-code.ts'
+import { EXITS, Interrupted, UsageError } from './exit-code.ts'
 import { errorLine } from './output/style.ts'
 
 export function describeError(error: unknown): { readonly exitCode: number; readonly text: string } {

@@ -1,4 +1,4 @@
-// The exit codes and how they follow from the verdicts.
+// How a command ends: the exit codes, how they follow from the verdicts, and the errors.
 import type { Verdict } from '@politely/core'
 
 /** `--help` prints the meanings. */
@@ -12,7 +12,7 @@ export const EXITS = {
       'a robots.txt is unreachable, was not sent, or is another file such as an HTML page: its rules are unknown',
   },
   internal: { code: 70, meaning: 'a bug in politely, a failure of the operating system, or a Node that is too old' },
-  interrupted: { code: 130, meaning: 'Ctrl-C, or SIGTERM while politely crawl runs' },
+  interrupted: { code: 130, meaning: 'Ctrl-C or SIGTERM' },
   /** A shell shows this code for a program that SIGPIPE ended. */
   outputClosed: { code: 141, meaning: 'the reader closed the output (| head) before anything led to 1, 2 or 3' },
 } as const
@@ -30,4 +30,38 @@ export function exitOf(verdict: Pick<Verdict, 'allowed' | 'because'>): ExitName 
 
 export function moreSevere(a: ExitName, b: ExitName): ExitName {
   return BY_SEVERITY.indexOf(a) > BY_SEVERITY.indexOf(b) ? a : b
+}
+
+/** An option, argument or file is invalid. The message says what to write instead. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  /** What the user wrote, if the message repeats it. It may be a URL with credentials. */
+  readonly given: string | undefined
+  readonly exit: ExitName
+
+  constructor(message: string, given?: string, exit: ExitName = 'usage') {
+    super(message)
+    this.given = given
+    this.exit = exit
+  }
+}
+
+/** What to do about an error of the operating system. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full, so make room first',
+  EDQUOT: 'the disk quota is used up, so make room first',
+  EFBIG: 'the file would be larger than the limit of this shell or disk; raise it, such as with ulimit -f',
+  ENOENT: 'its folder does not exist, so create it first',
+  EISDIR: 'it is a directory; write the name of a file',
+  EACCES: 'permission was denied; change the permissions, or write another name',
+}
+
+/** @param what The name of the file, and the flag that gives it. */
+export function writeError(what: string, { code = '' }: NodeJS.ErrnoException): UsageError {
+  return new UsageError(`${what} cannot be written (${code}); ${REMEDIES[code] ?? 'write another name'}`)
+}
+
+/** The user pressed Ctrl-C. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
 }

@@ -48,3 +48,4 @@ export {
 } from '@politely/gate'
 // The types that a gate and a client show.
 export type * from '@politely/gate/shown-types'
+export type * from './shown-types.ts'

@@ -2,7 +2,7 @@
 // stays small.
 import { loadOptional } from '@politely/core/review'
 import type { Arguments, Flag } from './command-line.ts'
-import { UsageError } from './errors.ts'
+import { UsageError } from './exit-code.ts'
 
 /**
  * Runs the command of a package with the same arguments. Returns the exit code.

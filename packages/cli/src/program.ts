@@ -1,11 +1,12 @@
 // Chooses the command, and prints help and version.
 import { parseCommand } from './command-line.ts'
 import { commands } from './commands.ts'
-import { UsageError } from './errors.ts'
-import { EXITS } from './exit-code.ts'
+import { EXITS, UsageError } from './exit-code.ts'
 import { commandFor } from './flag-synonyms.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { isFile } from './input/is-file.ts'
+import { untilInterrupted } from './interrupt.ts'
+import { orList } from './output/wrap.ts'
 import { write } from './output/write.ts'
 import { version } from './version.ts'
 
@@ -32,7 +33,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     const problem = `${JSON.stringify(operand)}: ${spec.noOperands}; see politely ${spec.name} --help`
     throw new UsageError(problem, operand)
   }
-  return spec.run(args, commands)
+  const exitCode = spec.run(args, commands)
+  return spec.endsItself ? exitCode : untilInterrupted(exitCode)
 }
 
 function unknownCommand(name: string, rest: readonly string[]): string {
@@ -53,8 +55,7 @@ function unknownCommand(name: string, rest: readonly string[]): string {
 }
 
 function allNames(): string {
-  const names = commands.map(({ name }) => name)
-  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+  return orList(commands.map(({ name }) => name))
 }
 
 async function print(text: string): Promise<number> {

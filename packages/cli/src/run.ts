@@ -1,7 +1,6 @@
 // Runs the command line of this process.
 import { enableCompileCache } from 'node:module'
-import { writeError } from './errors.ts'
-import { EXITS } from './exit-code.ts'
+import { EXITS, writeError } from './exit-code.ts'
 
 let hasFailed = false
 

@@ -1,7 +1,7 @@
 // `politely audit`: which known crawlers may read which paths, and which names in the file do nothing.
 import { findCrawler, knownCrawlers, knownCrawlersDate } from '@politely/core/crawlers'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { auditSpec } from '../src/commands/audit/spec.ts'
+import { commands } from '../src/commands.ts'
 import { crawlersOfProduct, PRODUCT_NAMES } from '../src/product-names.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
@@ -197,6 +197,6 @@ test('prints no control characters of the file', async () => {
 })
 
 test('the purposes of --purpose are those of the catalogue', () => {
-  const { choices } = auditSpec.flags.find(({ name }) => name === 'purpose') ?? {}
+  const { choices } = commands.find(({ name }) => name === 'audit')?.flags.find(({ name }) => name === 'purpose') ?? {}
   expect(new Set(choices)).toEqual(new Set(knownCrawlers.map(({ purpose }) => purpose)))
 })

@@ -7,7 +7,6 @@ import { type OptionError, parseRobots } from '@politely/core'
 import { explainUrlProblem } from '@politely/core/internal'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { afterAll, expect, test } from 'vitest'
-import { checkSpec } from '../src/commands/check/spec.ts'
 import { commands } from '../src/commands.ts'
 import { runCli, runInThisProcess } from './run-cli.ts'
 
@@ -85,7 +84,10 @@ const MATCH = ['match', '--robots', robots, ...BOT]
 const MATCH_FILE = (file: string) => ['match', '--robots', file, ...BOT]
 const NAMES = commands.map(({ name }) => name)
 const COMMANDS = `${NAMES.slice(0, -1).join(', ')} or ${NAMES.at(-1)}`
-const CHECK_OPTIONS = checkSpec.flags.map(({ name }) => `--${name}`).join(', ')
+const CHECK_OPTIONS = commands
+  .find(({ name }) => name === 'check')
+  ?.flags.map(({ name }) => `--${name}`)
+  .join(', ')
 const DIALECTS = 'rfc9309, google, draft-koster-rep-00, koster-1996, original-1994'
 const WRITE_URLS = 'write the name of a file with one URL on each line, or - for stdin'
 const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'

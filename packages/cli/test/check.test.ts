@@ -247,12 +247,16 @@ test('prints a verdict before the next URL is read', { tags: 'full' }, async () 
   expect(await exitCodeOf(child)).toBe(0)
 })
 
-test('exits with code 130 on Ctrl-C and prints nothing', { tags: 'full' }, async () => {
+test.for([
+  ['check', 'SIGINT'],
+  ['check', 'SIGTERM'],
+  ['usage', 'SIGTERM'],
+] as const)('%s exits with code 130 on %s and prints nothing', { tags: 'full' }, async ([command, signal]) => {
   const { origin, server } = await startSite(NO_RESPONSE)
-  const child = startCli(['check', `${origin}/`, '-', ...BOT]) // stdin stays open
+  const child = startCli([command, `${origin}/`, '-', ...BOT]) // stdin stays open
   const output = Promise.all([text(child.stdout), text(child.stderr)])
   await server.requested(1)
-  child.kill('SIGINT')
+  child.kill(signal)
   expect(await exitCodeOf(child)).toBe(130)
   expect(await output).toEqual(['', ''])
 })

@@ -6,20 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { COMMON_FLAGS, type Flag } from '../src/command-line.ts'
 import { commands } from '../src/commands.ts'
 import { EXITS } from '../src/exit-code.ts'
-import {
-  CRAWLER,
-  DIALECT,
-  MAX_WAIT,
-  MIN_DELAY,
-  NETWORK,
-  POLICY_TOKEN,
-  PRODUCT_TOKEN,
-  RETRY,
-  ROBOTS,
-  STORE,
-  URLS,
-  USER_AGENT,
-} from '../src/flags.ts'
+import { flagsIn } from '../src/flags.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
 import { startCache, startSite } from './site.ts'
@@ -213,17 +200,12 @@ const rowOf = (flag: Flag) => {
 const tableOf = (rows: readonly string[]) => `| option | meaning |\n|---|---|\n${rows.join('\n')}`
 
 /** The flags that mean the same in several commands. The page has them once. */
+const URLS = flagsIn('--urls --sitemap --input --column')
+const NETWORK = flagsIn('--timeout --proxy --allow-address')
 const shared: readonly Flag[] = [
-  USER_AGENT,
-  PRODUCT_TOKEN,
-  ROBOTS,
-  DIALECT,
-  STORE,
-  MIN_DELAY,
-  MAX_WAIT,
-  RETRY,
-  CRAWLER,
-  POLICY_TOKEN,
+  ...flagsIn(
+    '--user-agent --product-token --robots --dialect --store --min-delay --max-wait --retry --crawler --policy-token',
+  ),
   ...URLS,
   ...NETWORK,
 ]

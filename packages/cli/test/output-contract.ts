@@ -1,7 +1,7 @@
 // The JSON formats of the command: every field with its type and meaning. output-formats.test.ts
 // writes docs/reference/schemas from it.
 
-import { PURPOSES } from '../src/commands/usage/spec.ts'
+import { PURPOSES } from '../src/flags.ts'
 
 /**
  * A path such as `files[].line`, types, and the meaning. A `?` ends the name of a field that may be

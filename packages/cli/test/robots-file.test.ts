@@ -1,7 +1,7 @@
 // A robots.txt that is missing, at another path than the root, or another file, such as a login page:
 // every command that reads it says so.
-import { settle } from '@politely/core/engine'
-import { defaultAccessPolicy, entryText } from '@politely/core/internal'
+import { entryText, settle } from '@politely/core/engine'
+import { defaultAccessPolicy } from '@politely/core/internal'
 import { SqliteStore } from '@politely/sqlite'
 import { expect, test } from 'vitest'
 import { withoutFolder, writeFiles } from './files.ts'

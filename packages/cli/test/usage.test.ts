@@ -2,7 +2,7 @@
 import { purposes } from '@politely/core/usage'
 import { type Reply, startSites } from '@politely/testkit/servers/sites'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { PURPOSES } from '../src/commands/usage/spec.ts'
+import { PURPOSES } from '../src/flags.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 import { originWithStatus } from './site.ts'

@@ -2,13 +2,14 @@
 // nothing that index.ts exports, and loads it for its types: see there.
 
 export type { Copy } from './access/copy.ts'
-export { ENTRY_VERSION, type Entry, holdsUntil } from './access/entry.ts'
+export { dueAt, ENTRY_VERSION, type Entry, holdsUntil, keepUntil } from './access/entry.ts'
 export type { Outcome } from './access/outcome.ts'
 export { freshUntil, plan } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf } from './access/policy.ts'
 export { type Body, failuresThatAre, type Response } from './access/reply.ts'
 export { settle } from './access/settle.ts'
 export { type State, stateOf, states } from './access/state.ts'
+export { entryFrom, entryText } from './access/stored-entry.ts'
 export { allows, decide } from './decide.ts'
 export { describeValue } from './describe-value.ts'
 export type { Headers } from './http/headers.ts'

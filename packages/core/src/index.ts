@@ -1,6 +1,6 @@
 // The public API of `@politely/core`: what callers use to parse, check, lint, explain and describe.
-// engine.ts and internal.ts have the rest. TypeScript names the types of internal.ts in the declarations of
-// users only if it has loaded that file: hence the empty export below.
+// engine.ts and internal.ts have the rest. TypeScript names the types of internal.ts in the
+// declarations of users only if it has loaded that file: hence the empty export below.
 
 export type { Attempt } from './access/entry.ts'
 export type { Access, Verdict } from './decide.ts'

@@ -1,7 +1,8 @@
-// What the other packages of Politely use of core, apart from its public API. It may change in any version.
+// What the other packages of Politely use of core apart from its public API, and the types that are
+// parts of public ones. Not public: it may change in any version.
 
 export { type AttemptRequest, advance, isWorthRetrying, startAttempt } from './access/attempt.ts'
-export { decidingAttempt, dueAt, type HeldResult, isOwnFailure, keepUntil } from './access/entry.ts'
+export { decidingAttempt, type HeldResult, isOwnFailure } from './access/entry.ts'
 export { failureReasonOf, type RequestError } from './access/failure-reason.ts'
 export { charsetOfMeta, withoutComments } from './access/html-text.ts'
 export { isChallenge, isChallengeBy, looksLikeMeanings } from './access/looks-like.ts'
@@ -19,7 +20,6 @@ export { type OriginAccess, originAccessOf, type Plan } from './access/plan.ts'
 export { defaultAccessPolicy } from './access/policy.ts'
 export type { Failure, FailureReason, Reply } from './access/reply.ts'
 export type { StateKind } from './access/state.ts'
-export { entryFrom, entryText } from './access/stored-entry.ts'
 export type { HasBytes } from './bytes.ts'
 export { dialectFor } from './choose-dialect.ts'
 export {

@@ -9,7 +9,10 @@ import {
   decide,
   ENTRY_VERSION,
   type Entry,
+  entryFrom,
+  entryText,
   holdsUntil,
+  keepUntil,
   type Outcome,
   plan,
   type State,
@@ -17,7 +20,7 @@ import {
   stateOf,
 } from '../src/engine.ts'
 import { parseRobots } from '../src/index.ts'
-import { defaultAccessPolicy, describeState, entryFrom, entryText, keepUntil } from '../src/internal.ts'
+import { defaultAccessPolicy, describeState } from '../src/internal.ts'
 
 const DAY = 86_400_000
 const START = Date.UTC(2026, 0, 1)

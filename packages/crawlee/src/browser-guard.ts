@@ -2,7 +2,7 @@
 // admits it.
 import { AsyncResource } from 'node:async_hooks'
 import { trafficOf } from '@politely/cdp'
-import { Guard, Pages, type RequestAdmission, type WrapNavigation } from '@politely/cdp/internal'
+import { Guard, GuardedPages, type RequestAdmission, type WrapNavigation } from '@politely/cdp/internal'
 import type { BrowserController } from './crawlee-internals.ts'
 import { adaptBrowser, adaptPage, type CrawlerBrowser, type CrawlerPage } from './driver.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
@@ -33,7 +33,7 @@ export class CrawlerBrowserGuard implements RequestAdmission {
   readonly #browser: CrawlerBrowser
   readonly #access: GateAccess
   readonly #guard: Guard
-  readonly #pages: Pages
+  readonly #pages: GuardedPages
   /**
    * Visits under way, by the target ID of their page. Each holds the async context of its pool
    * task, and so the timeouts to extend.
@@ -49,7 +49,7 @@ export class CrawlerBrowserGuard implements RequestAdmission {
       pageRequests: 'check',
       refusedPage: browser.refusedPage,
     })
-    this.#pages = new Pages(this.#guard, browser, this.#runVisit)
+    this.#pages = new GuardedPages(this.#guard, browser, this.#runVisit)
   }
 
   async start(): Promise<void> {

@@ -3,9 +3,11 @@
 export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
 export {
+  BudgetError,
   CircuitOpenError,
   GateClosedError,
   InvalidRequestError,
+  QueueFullError,
   RobotsDisallowedError,
   WaitTooLongError,
 } from '@politely/gate'

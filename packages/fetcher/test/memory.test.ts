@@ -1,7 +1,7 @@
 // What the memory cache keeps, for how long, and within which size. The clock is a fake, the server
 // is real.
-import type { Entry } from '@politely/core/engine'
-import { entryText } from '@politely/core/internal'
+import { type Entry, entryText } from '@politely/core/engine'
+
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { type Clock, startClock } from '@politely/testkit/clock'
 import type { Sites } from '@politely/testkit/servers/sites'

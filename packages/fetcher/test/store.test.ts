@@ -1,6 +1,7 @@
+import { entryFrom } from '@politely/core/engine'
 // A store behind the memory cache: the client uses its entries, and survives its failures. All of
 // it is our choice.
-import { entryFrom } from '@politely/core/internal'
+
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
 import { firstInShortRun } from '@politely/testkit/scope'

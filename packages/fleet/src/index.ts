@@ -1,7 +1,7 @@
 // What the pacers of fleets share, for our packages of Redis and Postgres. Not public: it may
 // change in any version.
 
-export type { Delay } from '@politely/core/engine'
+export type { Delay, PauseReason } from '@politely/core/engine'
 export type {
   Admission,
   CircuitFailure,

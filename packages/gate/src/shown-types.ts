@@ -1,9 +1,10 @@
 // The types that a gate, its errors and its RobotsClient show. See shown-types.ts of the fetcher.
-export type { PageOutcomeKind, PageOutcomeReason } from '@politely/core'
-export type { Delay } from '@politely/core/engine'
+export type { HasHref, PageOutcomeKind, PageOutcomeReason } from '@politely/core'
+export type { Delay, PauseReason } from '@politely/core/engine'
 export type * from '@politely/fetcher/shown-types'
 export type { PoliteGate } from './gate.ts'
 export type { CircuitFailure } from './pace/pacer.ts'
+export type { FleetPacerCounters } from './pace/pacer-events.ts'
 export type { PaceLevel } from './pace/wait-cause.ts'
 export type { Permit } from './permit/permit.ts'
 export type { GateCounters } from './report/counters.ts'

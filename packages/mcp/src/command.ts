@@ -1,6 +1,7 @@
 // The command line of the server. Standard output belongs to the protocol; messages for people go to
 // standard error. It reads its flags before it loads the server, so that a mistake is answered at
 // once.
+
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs } from 'node:util'

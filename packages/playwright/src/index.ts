@@ -3,7 +3,10 @@
 export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
 export {
+  BudgetError,
   CircuitOpenError,
+  GateClosedError,
+  QueueFullError,
   RobotsDisallowedError,
   WaitTooLongError,
 } from '@politely/gate'

@@ -12,6 +12,7 @@ export type {
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
+export type * from '@politely/gate/shown-types'
 export type { PostgresClient } from './client.ts'
 export { PostgresReplyError, PostgresSchemaError, PostgresTimeoutError } from './errors.ts'
 export { migrate } from './migrate.ts'

@@ -12,6 +12,7 @@ export type {
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
+export type * from '@politely/gate/shown-types'
 export type { RedisClient } from './client.ts'
 export { RedisReplyError, RedisTimeoutError } from './errors.ts'
 export type { RedisPacerMessages } from './pacer-events.ts'

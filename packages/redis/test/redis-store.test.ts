@@ -1,7 +1,7 @@
 // RedisStore over both client libraries, on a real server.
 import { deflateRawSync } from 'node:zlib'
-import { settle } from '@politely/core/engine'
-import { defaultAccessPolicy, entryFrom, entryText } from '@politely/core/internal'
+import { entryFrom, entryText, settle } from '@politely/core/engine'
+import { defaultAccessPolicy } from '@politely/core/internal'
 import { storeCasesFor } from '@politely/testing/cases'
 import { storeAbilities } from '@politely/testkit/cases/store-abilities'
 import { startClock } from '@politely/testkit/clock'

@@ -1,5 +1,6 @@
 // What the server keeps outside of its process: the pace, and the copies of robots.txt. A pacer and
 // a store in the same Redis or Postgres share one client.
+
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textWithoutCredentials } from '@politely/core/internal'

@@ -1,4 +1,5 @@
 // What the flags of the command have in common.
+
 import { readFileSync } from 'node:fs'
 import { describeValue } from '@politely/core/engine'
 import type { Arguments } from '@politely/core/review'

@@ -1,5 +1,6 @@
 // The command line of the server. It reads all flags before it loads the server, so that a mistake
 // is answered at once.
+
 import { parseArgs } from 'node:util'
 import { isPolitelyError } from '@politely/core'
 import { describeValue } from '@politely/core/engine'

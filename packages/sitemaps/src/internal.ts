@@ -1,5 +1,5 @@
-// What the playground and the command use, and the types that are parts of public ones. Not public: it may
-// change in any version.
+// What the playground and the command use, and the types that are parts of public ones. Not
+// public: it may change in any version.
 
 export type { ForeignHost, SitemapAlternate, SitemapImage, SitemapNews, SitemapVideo } from './entry.ts'
 export { describeResult, type SitemapOutcome } from './file-result.ts'

@@ -9,7 +9,7 @@ import { ANSWER_HINTS, assertParts, FAILURE_HINTS } from './parts.ts'
  * A response of the fake web. Each part has a default.
  * @inline
  */
-export interface FakeResponse {
+interface FakeResponse {
   /** Default 200. From 200 to 999. */
   readonly status?: number | undefined
   /** Default: the Content-Type of text, and the Content-Length of the body. */
@@ -38,8 +38,8 @@ export interface FakeFailure {
 export type FakeReply = string | number | null | FakeResponse | FakeFailure | Response
 
 /**
- * What the fake web answers: a reply, or a function that returns the reply to a request. The function
- * may return a promise, and wait with `setTimeout` for a slow response.
+ * What the fake web answers: a reply, or a function that returns the reply to a request. The
+ * function may return a promise, and wait with `setTimeout` for a slow response.
  */
 export type FakeAnswer = FakeReply | ((request: Request) => FakeReply | Promise<FakeReply>)
 

@@ -1,7 +1,7 @@
 // How long an answer for robots.txt holds, and how long a client waits after failures: what core
 // says about entries that it made.
-import { type Entry, holdsUntil, type Outcome, settle } from '@politely/core/engine'
-import { advance, defaultAccessPolicy, dueAt, startAttempt } from '@politely/core/internal'
+import { dueAt, type Entry, holdsUntil, type Outcome, settle } from '@politely/core/engine'
+import { advance, defaultAccessPolicy, startAttempt } from '@politely/core/internal'
 
 const ORIGIN = 'https://www.example.com'
 

@@ -1,7 +1,7 @@
 // Measures the memory that entries take in Redis, and what a RedisStore costs a client. Starts a
 // Redis of its own.
-import { settle } from '@politely/core/engine'
-import { defaultAccessPolicy, entryText } from '@politely/core/internal'
+import { entryText, settle } from '@politely/core/engine'
+import { defaultAccessPolicy } from '@politely/core/internal'
 import { RobotsClient } from '@politely/fetcher'
 import { RedisStore } from '@politely/redis'
 import { findRedis } from '@politely/testkit/parts'

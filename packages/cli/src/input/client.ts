@@ -5,7 +5,7 @@ import { NetworkGuard, RobotsClient, type RobotsClientOptions } from '@politely/
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
 import { crawlerOptionsOf } from '../crawler.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { dialectOf } from '../flags.ts'
 
 /**

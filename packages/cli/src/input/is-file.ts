@@ -1,7 +1,7 @@
 // Recognises the name of a file that was given in place of a URL.
 import { existsSync, statSync } from 'node:fs'
-import { UsageError } from '../errors.ts'
-import { shorten } from '../output/shorten.ts'
+import { UsageError } from '../exit-code.ts'
+import { shorten } from '../output/style.ts'
 
 export function isFile(path: string): boolean {
   return existsSync(path) && statSync(path).isFile()

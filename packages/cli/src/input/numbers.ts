@@ -2,7 +2,7 @@
 import { describeValue } from '@politely/core/engine'
 import type { RetryOptions } from '@politely/gate'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 
 interface Range {
   readonly min: number

@@ -2,12 +2,9 @@
 // checks.
 import { isPolitelyError } from '@politely/core'
 import { loadOptional } from '@politely/core/review'
-import type { Finding, OwnKey } from '@politely/web-bot-auth/operator'
+import type { OwnKey } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
-import { EXITS } from '../exit-code.ts'
-import { findingsSummary, findingText } from '../output/findings.ts'
-import { jsonLine, write } from '../output/write.ts'
+import { UsageError } from '../exit-code.ts'
 import { allowedAddresses, timeoutOf } from './client.ts'
 import { numberOf } from './numbers.ts'
 
@@ -52,19 +49,4 @@ const DAY_MS = 86_400_000
 export function daysMsOf(args: Arguments, name: string, [min, max]: readonly [number, number]): number | undefined {
   const days = numberOf(args, name, { min, max, unit: 'days', example: 7 })
   return days === undefined ? undefined : Math.round(days * DAY_MS)
-}
-
-/** Prints findings as they come. Returns the exit code. */
-export async function printFindings(
-  args: Arguments,
-  findings: AsyncIterable<Finding> | Iterable<Finding>,
-): Promise<number> {
-  const isText = args.get('format') === 'text'
-  const all: Finding[] = []
-  for await (const finding of findings) {
-    all.push(finding)
-    if (isText) await write(findingText(finding))
-  }
-  await write(isText ? findingsSummary(all) : jsonLine({ version: 1, findings: all }))
-  return all.some(({ result }) => result === 'fail') ? EXITS.disallowed.code : EXITS.success.code
 }

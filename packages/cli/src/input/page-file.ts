@@ -3,7 +3,7 @@
 import type { CacheReport, PageCache } from '@politely/cache'
 import { loadOptional } from '@politely/core/review'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { assertExists, type Damage, fileOf, withFile, withoutSqliteWarning } from './store.ts'
 
 const MISSING =

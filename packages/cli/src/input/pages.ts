@@ -1,7 +1,7 @@
 // Requests for pages, by the same way as the requests for robots.txt: through the proxy of the
 // command line, through a proxy that Node takes from the environment, or by connections that the
 // network guard checks.
-import { type Logger, NetworkGuard, type RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { NetworkGuard, type RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../output/style.ts'
@@ -9,16 +9,6 @@ import { allowedAddresses, timeoutOf, withClient } from './client.ts'
 import { withOptionalStore } from './store.ts'
 
 export type Fetch = typeof globalThis.fetch
-
-/** A logger of a gate, which says on stderr that a request waits for more than ten seconds. */
-export const WAIT_LOGGER: Logger = {
-  info(message) {
-    process.stderr.write(errorLine(message))
-  },
-}
-
-/** A logger of a gate whose waits the output shows, or leaves out. Without one, the gate warns of long waits. */
-export const SILENT_LOGGER: Logger = { info: () => undefined }
 
 /**
  * Opens a client with the store of the command line, and a fetch for pages. Closes them when `use`

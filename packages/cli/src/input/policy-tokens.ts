@@ -2,7 +2,7 @@
 import { isProductToken } from '@politely/core/internal'
 import type { PolicyToken } from '@politely/core/usage'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 
 /** @throws {UsageError} for a value that is not `TOKEN=PURPOSE,FALLBACK`. */
 export async function policyTokensOf(args: Arguments): Promise<readonly PolicyToken[]> {

@@ -9,7 +9,8 @@ import {
 } from '@politely/sitemaps'
 import { describeResult } from '@politely/sitemaps/internal'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
+import { rowsWithin } from '../output/report.ts'
 import { errorLine } from '../output/style.ts'
 import type { Fetch } from './pages.ts'
 
@@ -57,16 +58,11 @@ export async function* siteEntries(
 ): AsyncGenerator<readonly SitemapEntry[]> {
   const { sourceOf, withSitemaps } = await import('./sitemaps.ts')
   if (fetch !== undefined) return yield* entriesIn(readSitemaps(sourceOf(site), { fetch, signal }), site, 1)
-  const { readable, writable } = new TransformStream<readonly SitemapEntry[], readonly SitemapEntry[]>()
-  const writer = writable.getWriter()
-  const done = withSitemaps([site], args, {}, async (reading) => {
-    for await (const entries of entriesIn(reading, site)) await writer.write(entries)
-  }).then(
-    () => writer.close(),
-    (error) => writer.abort(error),
+  yield* rowsWithin<readonly SitemapEntry[]>((pass) =>
+    withSitemaps([site], args, {}, async (reading) => {
+      for await (const entries of entriesIn(reading, site)) await pass(entries)
+    }),
   )
-  yield* readable
-  await done
 }
 
 async function* entriesIn(

@@ -1,11 +1,9 @@
 // Reads the sitemaps of sites with the flags of crawler, network and store.
-import { PoliteGate, politely } from '@politely/gate'
 import { type ReadSitemapsOptions, readSitemaps, type SitemapReading } from '@politely/sitemaps'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
+import { withGate } from './gate.ts'
 import { isFile } from './is-file.ts'
-import { minDelayMsOf, retryOptionsOf } from './numbers.ts'
-import { WAIT_LOGGER, withPages } from './pages.ts'
 
 /**
  * Reads the sitemaps of a site, or one sitemap, through a gate.
@@ -19,18 +17,15 @@ export async function withSitemaps<T>(
   use: (reading: SitemapReading) => Promise<T>,
 ): Promise<readonly T[]> {
   const sources = given.map(sourceOf)
-  const minDelayMs = minDelayMsOf(args)
-  return withPages(args, async (client, fetch) => {
-    const gate = new PoliteGate({ robots: client, logger: WAIT_LOGGER, minDelayMs })
-    const polite = politely(fetch, { gate, retry: retryOptionsOf(args) })
-    try {
+  return withGate(
+    args,
+    async ({ polite }) => {
       const results: T[] = []
       for (const source of sources) results.push(await use(readSitemaps(source, { ...options, fetch: polite })))
       return results
-    } finally {
-      gate.close()
-    }
-  })
+    },
+    { logsWaits: true },
+  )
 }
 
 /** A site has no path; a URL with a path is a sitemap. */

@@ -1,5 +1,5 @@
 // Standard input, which `-` names, and which can be read once.
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 
 const taken = new WeakSet<NodeJS.ReadableStream>()
 

@@ -11,9 +11,8 @@ import {
   urlReaderFor,
 } from '@politely/core/review'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
-import { shorten } from '../output/shorten.ts'
-import { errorLine } from '../output/style.ts'
+import { UsageError } from '../exit-code.ts'
+import { errorLine, shorten } from '../output/style.ts'
 import type { Fetch } from './pages.ts'
 import { readLines } from './read-lines.ts'
 import { explainReadError } from './robots-file.ts'

@@ -16,7 +16,8 @@ import {
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { writeError } from '../errors.ts'
+import { writeError } from '../exit-code.ts'
+import { SIGNALS } from '../interrupt.ts'
 
 /**
  * Calls `work`, which writes to a file.
@@ -68,8 +69,6 @@ export async function replaceFile(
     remove()
   }
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** A file, and the temporary file that will take its place. */
 interface Place {

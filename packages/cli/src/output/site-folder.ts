@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import type { IdentityFiles } from '@politely/web-bot-auth/operator'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../exit-code.ts'
 import { replaceFile, writing } from './file.ts'
 
 /** A file that was written, or that was kept because it differs from what would be written. */

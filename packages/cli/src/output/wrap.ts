@@ -1,3 +1,5 @@
+// Lists and lines of text.
+
 /** The width of the help and of lists, which fits every terminal. */
 const WIDTH = 80
 
@@ -16,6 +18,22 @@ export function wrap(text: string, indent: number, columns: number = WIDTH): str
     } else line = line === '' ? word : `${line} ${word}`
   }
   return [...lines, line].join('\n')
+}
+
+/** Breaks text to the width of lists, and indents its lines after the first one. */
+export function hanging(text: string, indent: number): string {
+  return wrap(text, indent).replaceAll('\n', `\n${' '.repeat(indent)}`)
+}
+
+/** `a, b or c`. */
+export function orList(items: readonly string[]): string {
+  return [items.slice(0, -1).join(', '), items.at(-1)].filter(Boolean).join(' or ')
+}
+
+/** `a, b and 3 more`. */
+export function someOf(items: readonly string[], max: number): string {
+  const shown = items.slice(0, max).join(', ')
+  return items.length > max ? `${shown} and ${items.length - max} more` : shown
 }
 
 /**

@@ -1,7 +1,7 @@
 // Writes to stdout with back-pressure, and JSON that a terminal can show.
 import { once } from 'node:events'
 import { textWithoutCredentials } from '@politely/core/internal'
-import { writeError } from '../errors.ts'
+import { writeError } from '../exit-code.ts'
 
 /**
  * Returns a value as one line of JSON. URLs in it lose their credentials.

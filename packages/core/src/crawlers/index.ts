@@ -1,6 +1,6 @@
 // The public API of `@politely/core/crawlers`: the catalogue of known crawlers.
 
-export type {} from '../index.ts' // see engine.ts
+export type {} from '../index.ts' // see there
 export type { KnownCrawler } from './known-crawler.ts'
 export {
   type CrawlerReading,

@@ -1,7 +1,7 @@
 // The entries of a client: in memory, and in the store if the caller gave one.
 import { type CrawlerRules, parseRobots } from '@politely/core'
-import { type Entry, freshUntil } from '@politely/core/engine'
-import { entryFrom, entryText, isOwnFailure, keepUntil, startsWithOrigin } from '@politely/core/internal'
+import { type Entry, entryFrom, entryText, freshUntil, keepUntil } from '@politely/core/engine'
+import { isOwnFailure, startsWithOrigin } from '@politely/core/internal'
 import type { ClientSettings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { Lease } from '../store/store.ts'

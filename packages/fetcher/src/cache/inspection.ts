@@ -1,8 +1,8 @@
 // Builds the report of `inspect` about one origin.
 import { type Attempt, type Dialect, parseRobots } from '@politely/core'
-import { type AccessPolicy, type Entry, type State, stateOf } from '@politely/core/engine'
+import { type AccessPolicy, dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
 import type { OtherRecord } from '@politely/core/internal'
-import { describeState, dueAt } from '@politely/core/internal'
+import { describeState } from '@politely/core/internal'
 import type { RobotsVia } from '../network/robots-way.ts'
 import { displayUrl } from '../report/display.ts'
 import type { FlightPhase } from './flights.ts'

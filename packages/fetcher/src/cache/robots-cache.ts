@@ -5,8 +5,8 @@
 // `Flights` (which fetch runs when) and `RobotsFetcher` (the requests of one attempt), and reports
 // to `Telemetry`. None of them calls the client.
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
-import { type Entry, holdsUntil, type Outcome, plan, settle, stateOf } from '@politely/core/engine'
-import { entryText, parseUrl } from '@politely/core/internal'
+import { type Entry, entryText, holdsUntil, type Outcome, plan, settle, stateOf } from '@politely/core/engine'
+import { parseUrl } from '@politely/core/internal'
 import { ReentryError } from '../base/errors.ts'
 import { linesIn } from '../base/ndjson.ts'
 import { withTimeout } from '../base/timeout.ts'

@@ -32,6 +32,8 @@ export interface IdentityFiles {
   readonly validUntil: number | undefined
 }
 
+type PublishedFile = IdentityFiles['files'][number]
+
 const KNOWN: Readonly<Record<keyof IdentityFilesOptions, true>> = { keys: true, validMs: true, now: true }
 
 /**
@@ -49,7 +51,7 @@ export async function identityFiles(identity: Identity, options: IdentityFilesOp
     throw new OptionError('keys', `are missing, and the identity has the key directory ${directory}; give its keys`)
   const signed =
     directory === undefined ? undefined : await signDirectory({ keys: keys ?? [], agent: directory, validMs, now })
-  const files: IdentityFiles['files'][number][] = [
+  const files: PublishedFile[] = [
     {
       url: page,
       headers: {
@@ -64,7 +66,7 @@ export async function identityFiles(identity: Identity, options: IdentityFilesOp
   return { files, userAgent, validUntil: signed?.validUntil }
 }
 
-function jsonFile(url: string, content: object): IdentityFiles['files'][number] {
+function jsonFile(url: string, content: object): PublishedFile {
   const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=3600' }
   return { url, headers, body: `${JSON.stringify(content, null, 2)}\n` }
 }

@@ -2,20 +2,16 @@
 import { isIP } from 'node:net'
 import { firstSpecialAddresses } from '@politely/fetcher/internal'
 
-interface RangeText {
-  readonly range: {
-    readonly version: 4 | 6
-    readonly first: bigint
-    readonly bits: number
-    /** In the usual spelling (RFC 5952), with the first address. */
-    readonly text: string
-    /** Whether the text did not begin with the first address, such as 192.0.2.5/28. */
-    readonly hasHostBits: boolean
-  }
+/** A range of addresses. */
+export interface IpRange {
+  readonly version: 4 | 6
+  readonly first: bigint
+  readonly bits: number
+  /** In the usual spelling (RFC 5952), with the first address. */
+  readonly text: string
+  /** Whether the text did not begin with the first address, such as 192.0.2.5/28. */
+  readonly hasHostBits: boolean
 }
-
-/** A range of addresses. @inline */
-export type IpRange = RangeText['range']
 
 /** Parses an address or a range. Returns undefined for anything else. */
 export function ipRange(text: string): IpRange | undefined {

@@ -2,15 +2,13 @@
 import { knownCrawlersDate } from '@politely/core/crawlers'
 import { samplePaths } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots } from '../../input/robots-file.ts'
-import { jsonLine, write } from '../../output/write.ts'
+import { printOne } from '../../output/report.ts'
 import { crawlerAccesses } from './crawler-access.ts'
 import { type FileName, namesIn } from './file-names.ts'
-import { formatAudit } from './format-audit.ts'
-import type { Audit } from './report.ts'
+import { type Audit, formatAudit } from './format-audit.ts'
 
 /** Returns the exit code. */
 export async function audit(args: Arguments): Promise<number> {
@@ -32,6 +30,11 @@ export async function audit(args: Arguments): Promise<number> {
   })
   const crawlers = crawlerAccesses(robots, paths, names, args.all('purpose'))
   const found: Audit = { robots: name, date: knownCrawlersDate, paths, isSample, crawlers, names }
-  await write(args.get('format') === 'json' ? jsonLine({ version: 1, ...found }) : formatAudit(found, args.has('all')))
-  return names.some(({ finding }) => args.all('fail-on').includes(finding)) ? EXITS.disallowed.code : EXITS.success.code
+  const isUseless = names.some(({ finding }) => args.all('fail-on').includes(finding))
+  return printOne(
+    args,
+    () => found,
+    () => formatAudit(found, args.has('all')),
+    isUseless ? 'disallowed' : 'success',
+  )
 }

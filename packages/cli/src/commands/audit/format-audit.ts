@@ -1,12 +1,25 @@
 // Formats an audit for people. Crawlers that may read the same paths are printed together, by what
 // they fetch pages for. The names that do nothing follow.
 import type { KnownCrawler } from '@politely/core/crawlers'
-import { countText } from '../../output/amounts.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
-import { wrap } from '../../output/wrap.ts'
+import { bold, countText, dim, green, joined, printable, red, yellow } from '../../output/style.ts'
+import { hanging, orList, someOf, wrap } from '../../output/wrap.ts'
 import type { CrawlerAccess } from './crawler-access.ts'
 import type { FileName } from './file-names.ts'
-import type { Audit } from './report.ts'
+
+/** What the audit of a file found. `--format json` prints it. */
+export interface Audit {
+  /** The name of the file. */
+  readonly robots: string
+  /** The date of the catalogue. */
+  readonly date: string
+  readonly paths: readonly string[]
+  /** Whether the paths were made from the rules of the file. */
+  readonly isSample: boolean
+  /** The crawlers of the catalogue that are in use. With `--purpose`, only its crawlers. */
+  readonly crawlers: readonly CrawlerAccess[]
+  /** The names in the user-agent lines of the file, without `*`. */
+  readonly names: readonly FileName[]
+}
 
 /** Crawlers that the file does not name are shown as examples. */
 const EXAMPLES = 3
@@ -36,7 +49,7 @@ const OLD_DAYS = 181
 
 /** @param listsAll Whether to list all crawlers that the file does not name. */
 export function formatAudit(audit: Audit, listsAll: boolean): string {
-  const { robots, date, paths, crawlers, names } = audit
+  const { robots, date, paths, crawlers } = audit
   const obedient = crawlers.filter(({ obeys }) => obeys !== 'no')
   // Crawlers with the same rules share one list of paths, which may be long.
   const texts = new Map(
@@ -52,16 +65,8 @@ export function formatAudit(audit: Audit, listsAll: boolean): string {
     blocks.push(blockOf(head, ignoring, listsAll))
   }
   const head = `${dim('robots.txt')}  ${printable(robots)}\n${dim('compared')}    with ${countText(crawlers.length, 'crawler')} known on ${date}, on ${countText(paths.length, 'path')}\n`
-  return [
-    head,
-    ...blocks,
-    namesText(names, listsAll),
-    unnamedText(crawlers, listsAll),
-    unclearText(crawlers),
-    ageText(date),
-  ]
-    .filter((part) => part !== '')
-    .join('\n')
+  const names = namesText(audit.names, listsAll)
+  return joined([head, ...blocks, names, unnamedText(crawlers, listsAll), unclearText(crawlers), ageText(date)])
 }
 
 function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): string {
@@ -71,7 +76,7 @@ function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): st
   const rules = [...new Set(group.map((crawler) => crawler.rules))].flat().sort((one, other) => one.line - other.line)
   const closing = rules.filter(({ directive }) => directive === 'disallow')
   const lines = [...new Set(closing.map(({ line }) => String(line)))]
-  const by = lines.length === 0 ? '' : dim(` (${lines.length === 1 ? 'line' : 'lines'} ${firstOf(lines)})`)
+  const by = lines.length === 0 ? '' : dim(` (${lines.length === 1 ? 'line' : 'lines'} ${someOf(lines, MAX_ITEMS)})`)
   if (disallowed.length === paths.length) return `${red('✗')} ${bold(`${who} may read no path`)}${by}`
   // Either all is closed but a few paths, or a few paths are closed. The patterns of the rules say
   // more than paths that were made from them.
@@ -81,12 +86,7 @@ function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): st
   const isShown = (path: string) => closed.has(path) !== isMostlyClosed
   const texts = isSample ? [...new Set(shown.map(({ text }) => text))] : paths.filter(isShown)
   const what = isMostlyClosed ? 'may only read' : 'may read all but'
-  return `${yellow('~')} ${bold(`${who} ${what}`)}${by}\n${indented(firstOf(texts.map(printable)))}`
-}
-
-function firstOf(items: readonly string[]): string {
-  const shown = items.slice(0, MAX_ITEMS).join(', ')
-  return items.length > MAX_ITEMS ? `${shown} and ${items.length - MAX_ITEMS} more` : shown
+  return `${yellow('~')} ${bold(`${who} ${what}`)}${by}\n${indented(someOf(texts.map(printable), MAX_ITEMS))}`
 }
 
 function blockOf(head: string, group: readonly CrawlerAccess[], listsAll: boolean): string {
@@ -130,10 +130,9 @@ function namesText(names: readonly FileName[], listsAll: boolean): string {
 function unknownText(names: readonly FileName[], listsAll: boolean): readonly string[] {
   const unknown = names.filter(({ finding }) => finding === 'unknown').map(({ name }) => printable(name))
   if (unknown.length === 0) return []
-  const shown = listsAll || unknown.length <= MAX_UNKNOWN + 1 ? unknown : unknown.slice(0, MAX_UNKNOWN)
-  const rest = unknown.length === shown.length ? '' : ` and ${unknown.length - shown.length} more`
+  const shown = someOf(unknown, listsAll || unknown.length <= MAX_UNKNOWN + 1 ? unknown.length : MAX_UNKNOWN)
   const verb = unknown.length === 1 ? 'is' : 'are'
-  return [dim(wrap(`${countText(unknown.length, 'name')} ${verb} not in the catalogue: ${shown.join(', ')}${rest}`, 0))]
+  return [dim(wrap(`${countText(unknown.length, 'name')} ${verb} not in the catalogue: ${shown}`, 0))]
 }
 
 function linesText([first, ...others]: readonly number[]): string {
@@ -145,10 +144,10 @@ function problemOf({ finding, crawler, operator, since, replacedBy }: FileName):
     case 'misspelt':
       return replacedBy.length < 2
         ? `no known crawler has this name; write ${crawler} if you mean the crawler of ${operator}`
-        : `no known crawler has this name; write ${list(replacedBy)} if you mean the crawlers of ${operator}`
+        : `no known crawler has this name; write ${orList(replacedBy)} if you mean the crawlers of ${operator}`
     case 'retired': {
       const when = since === undefined ? 'no longer sends this name' : `has not sent this name since ${since}`
-      const instead = replacedBy.length === 0 ? 'remove the line' : `write ${list(replacedBy)}`
+      const instead = replacedBy.length === 0 ? 'remove the line' : `write ${orList(replacedBy)}`
       return `${operator} ${when}; ${instead}`
     }
     default:
@@ -179,16 +178,6 @@ function unnamedText(crawlers: readonly CrawlerAccess[], listsAll: boolean): str
   if (unnamed.length === 0) return ''
   const hint = listsAll ? '' : '; --all lists them'
   return dim(`The file does not name ${unnamed.length} of ${ai.length} known AI crawlers${hint}.\n`)
-}
-
-function list(names: readonly string[]): string {
-  const last = names.at(-1) ?? ''
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`
-}
-
-/** Wraps text with an indentation; the first line has none. */
-function hanging(text: string, indent: number): string {
-  return wrap(text, indent).replaceAll('\n', `\n${' '.repeat(indent)}`)
 }
 
 function indented(text: string): string {

@@ -2,83 +2,84 @@
 import type { ListedPage, PageCache } from '@politely/cache'
 import { formatTime } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { withExistingPageFile } from '../../input/page-file.ts'
-import { countText, durationText, sizeText } from '../../output/amounts.ts'
 import { UnprintableError, writePage } from '../../output/page.ts'
-import { bold, dim, errorLine, printable, safeText } from '../../output/style.ts'
-import { jsonLine, write } from '../../output/write.ts'
-import { assertAge } from './prune.ts'
-import { selectionOf } from './rows.ts'
+import { printReport, rowsWithin } from '../../output/report.ts'
+import {
+  bold,
+  countText,
+  durationText,
+  errorLine,
+  linesOf,
+  printable,
+  type Row,
+  safeText,
+  sizeText,
+} from '../../output/style.ts'
+import { write } from '../../output/write.ts'
+import { assertAge } from './entries.ts'
+import { printListing, selectionOf } from './rows.ts'
 
-const WIDTHS = [6, 8, 10, 9, 10] as const
-
-export async function listPages(args: Arguments): Promise<number> {
+export function listPages(args: Arguments): Promise<number> {
   const selection = selectionOf(args, Date.now())
-  const format = args.get('format')
-  const listed: Listed[] = []
-  let count = 0
-  let bytes = 0
-  await withExistingPageFile(args, async (cache) => {
-    for await (const page of cache.pages()) {
-      if (!selection.matches(page.record.url, page.record.receivedAt)) continue
-      const one = await listedOf(page, cache)
-      bytes += one.bytes
-      if (format === 'json') listed.push(one)
-      else if (format === 'ndjson') await write(jsonLine({ version: 1, ...one }))
-      else {
-        if (count === 0) await write(`${bold(columns('status', 'age', 'fresh', 'size', 'next visit', 'url'))}\n`)
-        const { status, ageMs, freshForMs, nextVisitAt, url } = one
-        const fresh = freshForMs > 0 ? durationText(freshForMs) : 'no'
-        const cells = [String(status), durationText(ageMs), fresh, sizeText(one.bytes), visitText(nextVisitAt)]
-        await write(`${columns(...cells, printable(url))}\n`)
-      }
-      count++
-    }
+  return printListing(args, {
+    rows: rowsWithin<Listed>((pass) =>
+      withExistingPageFile(args, async (cache) => {
+        for await (const page of cache.pages())
+          if (selection.matches(page.record.url, page.record.receivedAt)) await pass(await listedOf(page, cache))
+      }),
+    ),
+    columns: [['status', 6], ['age', 8], ['fresh', 10], ['size', 9], ['next visit', 10], ['url']],
+    cells: ({ status, ageMs, freshForMs, bytes, nextVisitAt, url }) => [
+      String(status),
+      durationText(ageMs),
+      freshForMs > 0 ? durationText(freshForMs) : 'no',
+      sizeText(bytes),
+      visitText(nextVisitAt),
+      printable(url),
+    ],
+    total: (count, bytes) => `${countText(count, 'page')}, ${sizeText(bytes)}`,
   })
-  if (format === 'json') await write(jsonLine({ version: 1, entries: listed }))
-  if (format === 'text') await write(`${dim(`${countText(count, 'page')}, ${sizeText(bytes)}`)}\n`)
-  return EXITS.success.code
 }
 
 /** Writes what is known of each page to stderr, and its body to stdout, as `fetch` does. */
-export async function showPages(args: Arguments, operands: readonly string[]): Promise<number> {
+export function showPages(args: Arguments, operands: readonly string[]): Promise<number> {
   const file = args.get('output')
-  const format = args.get('format')
+  const isText = args.get('format') === 'text'
   if (operands.length === 0)
     throw new UsageError('cache show: no URL was given; write one such as https://example.com/page')
   if (operands.length > 1 && file !== undefined)
     throw new UsageError('--output: is for one page, and several URLs were given; write one URL')
   const urls = operands.map(urlOf)
-  const shown: object[] = []
-  let found = 0
-  await withExistingPageFile(args, async (cache) => {
-    for (const url of urls) {
-      const page = (await cache.pages(url).next()).value || undefined
-      const response = page && (await cache.get(url))
-      if (page === undefined || response === undefined) {
-        process.stderr.write(errorLine(`${url} is not in the cache; politely cache ls lists what is there`))
-        continue
-      }
-      found++
-      const { visits = [] } = (await cache.visits(url)) ?? {}
-      const one = {
-        ...(await listedOf(page, cache)),
-        headers: page.record.headers.map(([name, value]) => ({ name, value })),
-        visits,
-      }
-      if (format === 'json') shown.push(one)
-      else if (format === 'ndjson') await write(jsonLine({ version: 1, ...one }))
-      else process.stderr.write(textOf(one))
-      if (format === 'text' || file !== undefined)
-        await writePage(response, { file }).catch((error) => {
-          throw error instanceof UnprintableError ? new UsageError(error.message) : error
-        })
-    }
+  let isComplete = true
+  return printReport(args, {
+    rows: rowsWithin<Shown>((pass) =>
+      withExistingPageFile(args, async (cache) => {
+        for (const url of urls) {
+          const page = (await cache.pages(url).next()).value || undefined
+          const response = page && (await cache.get(url))
+          if (page === undefined || response === undefined) {
+            isComplete = false
+            process.stderr.write(errorLine(`${url} is not in the cache; politely cache ls lists what is there`))
+            continue
+          }
+          const { visits = [] } = (await cache.visits(url)) ?? {}
+          const headers = page.record.headers.map(([name, value]) => ({ name, value }))
+          await pass({ ...(await listedOf(page, cache)), headers, visits })
+          if (isText || file !== undefined)
+            await writePage(response, { file }).catch((error) => {
+              throw error instanceof UnprintableError ? new UsageError(error.message) : error
+            })
+        }
+      }),
+    ),
+    list: 'entries',
+    json: (one) => one,
+    text: textOf,
+    ...(isText && { write: (text: string) => process.stderr.write(text) }),
+    end: () => ({ exit: isComplete ? 'success' : 'disallowed' }),
   })
-  if (format === 'json') await write(jsonLine({ version: 1, entries: shown }))
-  return found === urls.length ? EXITS.success.code : EXITS.disallowed.code
 }
 
 export async function prunePages(args: Arguments): Promise<number> {
@@ -138,14 +139,14 @@ interface Shown extends Listed {
 
 function textOf({ url, status, ageMs, freshForMs, storedAt, nextVisitAt, bytes, headers, visits }: Shown): string {
   const fresh = freshForMs > 0 ? `fresh for ${durationText(freshForMs)}` : 'not fresh'
-  const rows = [
-    row('page', `status ${status}, ${sizeText(bytes)}, ${durationText(ageMs)} old, ${fresh}`),
-    row('stored', formatTime(storedAt)),
-    row('next visit', visitText(nextVisitAt)),
-    ...headers.map(({ name, value }, n) => row(n === 0 ? 'headers' : '', safeText(`${name}: ${value}`))),
-    ...visits.map((visit, n) => row(n === 0 ? 'visits' : '', pastText(visit, n === 0))),
+  const rows: readonly Row[] = [
+    ['page', `status ${status}, ${sizeText(bytes)}, ${durationText(ageMs)} old, ${fresh}`],
+    ['stored', formatTime(storedAt)],
+    ['next visit', visitText(nextVisitAt)],
+    ['headers', headers.map(({ name, value }) => safeText(`${name}: ${value}`))],
+    ['visits', visits.map((visit, n) => pastText(visit, n === 0))],
   ]
-  return `${[bold(printable(url)), ...rows].join('\n')}\n`
+  return `${[bold(printable(url)), ...linesOf(10, rows)].join('\n')}\n`
 }
 
 /** The first visit has nothing to compare with. */
@@ -165,13 +166,4 @@ function urlOf(operand: string): string {
   const url = URL.parse(operand.includes('://') ? operand : `https://${operand}`)
   if (url !== null) return url.href
   throw new UsageError(`${JSON.stringify(operand)} is not a URL; write one such as https://example.com/page`, operand)
-}
-
-/** The URL is last, since its length is not bounded. */
-function columns(...cells: readonly string[]): string {
-  return cells.map((cell, n) => cell.padEnd(WIDTHS[n] ?? 0)).join('  ')
-}
-
-function row(label: string, text: string): string {
-  return `  ${dim(label.padEnd(10))} ${text}`
 }

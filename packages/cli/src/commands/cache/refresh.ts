@@ -4,14 +4,12 @@ import { defaultAccessPolicy, describeState } from '@politely/core/internal'
 import type { RobotsClient } from '@politely/fetcher'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS, type ExitName } from '../../exit-code.ts'
+import { UsageError } from '../../exit-code.ts'
 import { withClient } from '../../input/client.ts'
 import { withExistingStore } from '../../input/store.ts'
-import { countText, durationText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
-import { bold, green, printable, red, yellow } from '../../output/style.ts'
-import { jsonLine, write } from '../../output/write.ts'
+import { printReport, rowsWithin } from '../../output/report.ts'
+import { bold, countText, durationText, green, printable, red, yellow } from '../../output/style.ts'
 import { entryIn, originOfOperand, rowsOf, selectionOf } from './rows.ts'
 
 const CONCURRENCY = 16
@@ -33,7 +31,7 @@ const MARKS: Readonly<Record<Refreshed['result'], string>> = {
   waiting: yellow('waiting    '),
 }
 
-export async function refresh(args: Arguments, operands: readonly string[]): Promise<number> {
+export function refresh(args: Arguments, operands: readonly string[]): Promise<number> {
   const isSelection = args.has('all') || args.has('older-than') || args.has('host')
   if (operands.length === 0 && !isSelection)
     throw new UsageError('cache refresh: write an origin such as https://example.com, or --all, or --older-than DAYS')
@@ -42,23 +40,48 @@ export async function refresh(args: Arguments, operands: readonly string[]): Pro
   const now = Date.now()
   const selection = selectionOf(args, now)
   const given = operands.map(originOfOperand)
-  return withExistingStore(args, async (store) => {
-    async function* origins(): AsyncGenerator<string> {
-      if (given.length > 0) yield* given
-      // A row that is refreshed moves to the end of the list, where it is too new to be yielded again.
-      else for await (const { entry } of rowsOf(store, selection, now)) if (entry.latest.at < now) yield entry.origin
-    }
-    return withClient(args, (client) => refreshAll(client, store, origins(), args.get('format'), now), { store })
+  const counts: Partial<Record<Refreshed['result'], number>> = {}
+  let count = 0
+  async function* origins(store: SqliteStore): AsyncGenerator<string> {
+    if (given.length > 0) yield* given
+    // A row that is refreshed moves to the end of the list, where it is too new to be yielded again.
+    else for await (const { entry } of rowsOf(store, selection, now)) if (entry.latest.at < now) yield entry.origin
+  }
+  return printReport(args, {
+    rows: rowsWithin<Refreshed>((pass) =>
+      withExistingStore(args, (store) =>
+        withClient(
+          args,
+          async (client) => {
+            const progress = new Progress('origins')
+            for await (const one of refreshed(client, store, origins(store), now)) {
+              progress.update(++count)
+              counts[one.result] = (counts[one.result] ?? 0) + 1
+              await pass(one)
+            }
+            progress.end(count)
+          },
+          { store },
+        ),
+      ),
+    ),
+    list: 'entries',
+    json: (one) => one,
+    text: textOf,
+    exit: ({ result }) => (result === 'unreachable' || result === 'waiting' ? 'unreachable' : 'success'),
+    end() {
+      const parts = Object.entries(counts).map(([result, count]) => `${count} ${result}`)
+      return { text: `${[countText(count, 'origin'), ...(count === 0 ? [] : [parts.join(', ')])].join(': ')}\n` }
+    },
   })
 }
 
-async function refreshAll(
+async function* refreshed(
   client: RobotsClient,
   store: SqliteStore,
   origins: AsyncIterable<string>,
-  format: string | undefined,
   now: number,
-): Promise<number> {
+): AsyncGenerator<Refreshed> {
   const before = new Map<string, Entry | undefined>()
   async function* urls() {
     for await (const origin of origins) {
@@ -66,30 +89,12 @@ async function refreshAll(
       yield `${origin}/`
     }
   }
-  let exit: ExitName = 'success'
-  const all: Refreshed[] = []
-  const counts: Partial<Record<Refreshed['result'], number>> = {}
-  let count = 0
   // `checkMany` counts the age from its own start, so no origin is fetched twice.
-  const progress = new Progress('origins')
   for await (const verdict of client.checkMany(urls(), { maxAgeMs: 0, concurrency: CONCURRENCY, order: 'ready' })) {
     const { origin = '' } = verdict
-    const one = refreshedOf(origin, before.get(origin), await entryIn(store, origin), now)
+    yield refreshedOf(origin, before.get(origin), await entryIn(store, origin), now)
     before.delete(origin)
-    progress.update(++count)
-    if (one.result === 'unreachable' || one.result === 'waiting') exit = 'unreachable'
-    counts[one.result] = (counts[one.result] ?? 0) + 1
-    if (format === 'json') all.push(one)
-    else if (format === 'ndjson') await write(jsonLine({ version: 1, ...one }))
-    else await write(textOf(one))
   }
-  progress.end(count)
-  if (format === 'json') await write(jsonLine({ version: 1, entries: all }))
-  if (format === 'text') {
-    const parts = Object.entries(counts).map(([result, count]) => `${count} ${result}`)
-    await write(`${[countText(count, 'origin'), ...(count === 0 ? [] : [parts.join(', ')])].join(': ')}\n`)
-  }
-  return EXITS[exit].code
 }
 
 function refreshedOf(origin: string, last: Entry | undefined, entry: Entry | undefined, startedAt: number): Refreshed {

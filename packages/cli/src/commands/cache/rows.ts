@@ -1,10 +1,12 @@
-// Reads the entries of a store.
+// What the verbs of `politely cache` share: which entries they mean, and how they list them.
 import { originOf } from '@politely/core'
-import { describeValue, type Entry, type State, stateOf } from '@politely/core/engine'
-import { defaultAccessPolicy, dueAt, entryFrom } from '@politely/core/internal'
+import { describeValue, dueAt, type Entry, entryFrom, type State, stateOf } from '@politely/core/engine'
+import { defaultAccessPolicy } from '@politely/core/internal'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
+import { printReport } from '../../output/report.ts'
+import { bold, dim } from '../../output/style.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -94,7 +96,7 @@ export interface Listed {
   readonly bytes: number | undefined
 }
 
-export function listedOf({ entry, keepUntil }: Row, now: number): Listed {
+export function listedOf({ entry, keepUntil }: Pick<Row, 'entry' | 'keepUntil'>, now: number): Listed {
   const { origin, latest, copy } = entry
   return {
     origin,
@@ -105,4 +107,35 @@ export function listedOf({ entry, keepUntil }: Row, now: number): Listed {
     status: latest.status,
     bytes: copy?.bytes.length,
   }
+}
+
+/** Entries or pages as a table. */
+interface Listing<L> {
+  readonly rows: AsyncIterable<L>
+  /** Each with its width. The last one has the URL, whose length is not bounded. */
+  readonly columns: readonly (readonly [heading: string, width?: number])[]
+  cells(one: L): readonly string[]
+  /** Returns the last line. */
+  total(count: number, bytes: number): string
+}
+
+/** Prints a listing. Returns the exit code. */
+export function printListing<L extends { readonly bytes: number | undefined }>(
+  args: Arguments,
+  { rows, columns, cells, total }: Listing<L>,
+): Promise<number> {
+  const line = (texts: readonly string[]) => texts.map((text, n) => text.padEnd(columns[n]?.[1] ?? 0)).join('  ')
+  let count = 0
+  let bytes = 0
+  return printReport(args, {
+    rows,
+    list: 'entries',
+    json: (one) => one,
+    text(one) {
+      bytes += one.bytes ?? 0
+      const head = count++ === 0 ? `${bold(line(columns.map(([heading]) => heading)))}\n` : ''
+      return `${head}${line(cells(one))}\n`
+    },
+    end: () => ({ text: `${dim(total(count, bytes))}\n` }),
+  })
 }

@@ -1,5 +1,4 @@
 // `politely check`: fetches robots.txt files, or reads one, and prints a verdict for each URL.
-import { once } from 'node:events'
 import { readingOf, rulesFor } from '@politely/core/crawlers'
 import { explainUrlProblem } from '@politely/core/internal'
 import {
@@ -11,21 +10,17 @@ import {
 } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { crawlerText, noteProducts, tokensOf } from '../../crawler.ts'
-import { Interrupted, UsageError } from '../../errors.ts'
-import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
+import { EXITS, exitOf, UsageError } from '../../exit-code.ts'
 import { withClient } from '../../input/client.ts'
 import { describeFile, isFile } from '../../input/is-file.ts'
 import { isTooLong, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { withOptionalStore } from '../../input/store.ts'
 import { assertUrls, type UrlGroup, urlGroupsOf, urlsOf } from '../../input/url-source.ts'
-import { lateNotice } from '../../output/late-notice.ts'
-import { shorten } from '../../output/shorten.ts'
-import { errorLine } from '../../output/style.ts'
-import { jsonLine, write } from '../../output/write.ts'
-import { compareEdge, type EdgeComparison, type EdgeSide } from './compare-edge.ts'
+import { printReport } from '../../output/report.ts'
+import { shorten } from '../../output/style.ts'
+import { compareEdge, type EdgeComparison, type EdgeSide, responseHeaders } from './compare-edge.ts'
 import { formatReport, type ReportContext, type ReportedVerdict } from './format-report.ts'
-import { responseHeaders } from './response-headers.ts'
 
 /**
  * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds
@@ -37,7 +32,7 @@ const CONCURRENCY = 16
 interface Checked {
   readonly verdict: ReportedVerdict | Extract<ClientVerdict, { readonly because: 'invalid-url' }>
   readonly context: Omit<ReportContext, 'crawler' | 'now' | 'edge' | 'proxy'>
-  readonly edge?: Promise<EdgeComparison | undefined> | undefined
+  readonly edge?: EdgeComparison | undefined
 }
 
 /** Returns the exit code. */
@@ -49,16 +44,7 @@ export async function check(args: Arguments): Promise<number> {
   if (args.has('sitemap') && args.has('edge'))
     throw new UsageError('--edge and --sitemap cannot be combined; write --edge with one URL of the site')
   noteProducts(args)
-  const done = new AbortController()
-  const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
-    throw new Interrupted()
-  })
-  interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
-  try {
-    return await Promise.race([file === undefined ? checkSites(args) : checkFile(file, args), interrupted])
-  } finally {
-    done.abort()
-  }
+  return file === undefined ? checkSites(args) : checkFile(file, args)
 }
 
 async function checkSites(args: Arguments): Promise<number> {
@@ -81,39 +67,31 @@ async function checkFile(file: string, args: Arguments): Promise<number> {
   return named === undefined ? EXITS.unreachable.code : print(verdictsByFile(named, tokensOf(args), args), args)
 }
 
-async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<number> {
-  const format = args.get('format')
-  let exit: ExitName = 'success'
-  let reports = 0
-  const list: object[] = []
-  using late = lateNotice(args) // of the first URL: then the reader sees that something happens
-  for await (const { verdict, context, edge } of all) {
-    late[Symbol.dispose]()
-    exit = moreSevere(exit, exitOf(verdict))
-    process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
-    if (verdict.because === 'invalid-url') process.stderr.write(errorLine(describeInvalid(verdict)))
-    const compared = await edge
-    const json = {
+function print(rows: AsyncIterable<Checked>, args: Arguments): Promise<number> {
+  return printReport(args, {
+    rows,
+    list: 'verdicts',
+    between: '\n',
+    isSlow: true,
+    exit: ({ verdict }) => exitOf(verdict),
+    problem: ({ verdict }) => (verdict.because === 'invalid-url' ? describeInvalid(verdict) : undefined),
+    json: ({ verdict, context: { headers }, edge }) => ({
       ...verdict,
       url: withoutCredentials(verdict.url),
-      ...(context.headers && { headers: context.headers }),
-      ...(compared && { edge: compared.json }),
-    }
-    if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))
-    else if (format === 'json') list.push(json)
-    else if (verdict.because !== 'invalid-url') {
-      const report = formatReport(verdict, {
-        ...context,
-        crawler: crawlerText(tokensOf(args)),
-        now: Date.now(),
-        edge: compared,
-        proxy: args.get('proxy'),
-      })
-      await write(`${reports++ === 0 ? '' : '\n'}${report}`)
-    }
-  }
-  if (format === 'json') await write(jsonLine({ version: 1, verdicts: list }))
-  return EXITS[exit].code
+      ...(headers && { headers }),
+      ...(edge && { edge: edge.json }),
+    }),
+    text: ({ verdict, context, edge }) =>
+      verdict.because === 'invalid-url'
+        ? ''
+        : formatReport(verdict, {
+            ...context,
+            crawler: crawlerText(tokensOf(args)),
+            now: Date.now(),
+            edge,
+            proxy: args.get('proxy'),
+          }),
+  })
 }
 
 function describeInvalid({ url, problem }: Extract<ClientVerdict, { readonly because: 'invalid-url' }>): string {
@@ -149,7 +127,7 @@ async function* verdictsOfGroup(
     const context = { productTokens: client.productTokens, headers: plain.headers.get(verdict.origin ?? '') }
     yield isTooLong(url)
       ? { verdict: { url, ...TOO_LONG_VERDICT }, context }
-      : { verdict: loggableVerdict(verdict), context, edge: other && compareEdge(verdict, plain, other) }
+      : { verdict: loggableVerdict(verdict), context, edge: other && (await compareEdge(verdict, plain, other)) }
   }
 }
 

@@ -1,11 +1,27 @@
 // `politely check --edge`: compares two responses for robots.txt. A cache on the way, such as the
 // edge of a content delivery network, may have sent the first one. The second one is for a request
 // that asks caches to revalidate.
-import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
+import { type ClientVerdict, type FetchEvent, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { CACHE_HEADERS } from '@politely/fetcher/internal'
-import { reasonText } from '../../output/reason-text.ts'
+import { reasonText } from '../../output/sentences.ts'
 import { printable } from '../../output/style.ts'
-import type { Headers } from './response-headers.ts'
+
+export type Headers = NonNullable<FetchEvent['headers']>
+
+/** A run may check any number of sites. Their verdicts come soon after their fetches. */
+const MAX_ORIGINS = 1000
+
+/** Returns a map that keeps the headers of the last responses of a client. */
+export function responseHeaders({ events }: RobotsClient): ReadonlyMap<string, Headers> {
+  const kept = new Map<string, Headers>()
+  events.on('fetch', ({ origin, headers = {} }) => {
+    kept.delete(origin)
+    kept.set(origin, headers)
+    const [oldest] = kept.keys()
+    if (kept.size > MAX_ORIGINS && oldest !== undefined) kept.delete(oldest)
+  })
+  return kept
+}
 
 /** A client, and the headers of its responses. */
 export interface EdgeSide {

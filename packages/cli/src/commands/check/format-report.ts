@@ -1,15 +1,10 @@
 // Formats a verdict for people: allowed or not, why, and where the rules came from.
 import type { Access, DayRange, RequestRate, Verdict } from '@politely/core'
 import { displayUrl, withoutCredentials } from '@politely/fetcher'
-import { adviceOn } from '../../output/advice.ts'
-import { durationText } from '../../output/amounts.ts'
-import { groupNote } from '../../output/group-note.ts'
-import { reasonText } from '../../output/reason-text.ts'
-import { shorten } from '../../output/shorten.ts'
-import { bold, dim, green, printable, red } from '../../output/style.ts'
+import { adviceOn, groupNote, reasonText } from '../../output/sentences.ts'
+import { bold, dim, durationText, green, linesOf, printable, type Row, red, shorten } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
-import type { EdgeComparison } from './compare-edge.ts'
-import type { Headers } from './response-headers.ts'
+import type { EdgeComparison, Headers } from './compare-edge.ts'
 
 /** A verdict about a valid URL. `access` is absent if the rules are from a file of this machine. */
 export type ReportedVerdict = Exclude<Verdict, { readonly because: 'invalid-url' }> & {
@@ -49,18 +44,21 @@ export interface ReportContext {
 export function formatReport(verdict: ReportedVerdict, context: ReportContext): string {
   const { access, crawlDelayMs, requestRates = [], visitTimes = [] } = verdict
   const { now, headers, file, edge } = context
-  const rows = [
-    headline(verdict),
-    row('because', shorten(reasonText(verdict))),
-    row('crawler', `${context.crawler}${groupNote(verdict, context.productTokens)}`),
-    ...(access === undefined ? fileRows(file) : accessRows(access, headers, now)),
-    ...(crawlDelayMs === undefined ? [] : [row('crawl-delay', `${durationText(crawlDelayMs)} between requests`)]),
-    ...(requestRates.length === 0 ? [] : [row('rate', requestRates.map(rateText).join(', '))]),
-    ...(visitTimes.length === 0 ? [] : [row('visit-time', visitTimes.map(hoursText).join(', '))]),
-    ...(edge === undefined ? [] : edge.lines.map((line, i) => row(i === 0 ? 'edge' : '', line))),
-    ...adviceOn(access, context.proxy).map((advice) => row('advice', advice)),
+  const rows: readonly Row[] = [
+    ['because', shorten(reasonText(verdict))],
+    ['crawler', `${context.crawler}${groupNote(verdict, context.productTokens)}`],
+    [
+      'robots.txt',
+      access === undefined ? file && `${printable(file.name)}, ${size(file.bytes)}` : redirectChain(access),
+    ],
+    ...(access === undefined ? [] : accessRows(access, headers, now)),
+    ['crawl-delay', crawlDelayMs === undefined ? undefined : `${durationText(crawlDelayMs)} between requests`],
+    ['rate', requestRates.map(rateText).join(', ')],
+    ['visit-time', visitTimes.map(hoursText).join(', ')],
+    ['edge', edge?.lines],
+    ['advice', adviceOn(access, context.proxy)],
   ]
-  return `${rows.join('\n')}\n`
+  return `${[headline(verdict), ...linesOf(11, rows, hang)].join('\n')}\n`
 }
 
 function headline({ allowed, url }: ReportedVerdict): string {
@@ -73,32 +71,19 @@ function headline({ allowed, url }: ReportedVerdict): string {
   return `${mark}  ${bold(printable(withoutCredentials(url)))}${unicodeHost}`
 }
 
-/** The column at which the text of a row begins. */
-const INDENT = 14
-
-function row(label: string, text: string): string {
-  return `  ${dim(label.padEnd(INDENT - 3))} ${hang(text, INDENT)}`
-}
-
-function fileRows(file: ReportContext['file']): readonly string[] {
-  return file === undefined ? [] : [row('robots.txt', `${printable(file.name)}, ${size(file.bytes)}`)]
-}
-
-function accessRows(access: Access, headers: Headers | undefined, now: number): readonly string[] {
-  const chain = redirectChain(access)
-  const [first, ...others] = chain.map((text, i) => (i === chain.length - 1 ? `${text}${sizeNote(access)}` : text))
+function accessRows(access: Access, headers: Headers | undefined, now: number): readonly Row[] {
   return [
-    row('robots.txt', first as string),
-    ...others.map((text) => row('', `→ ${text}`)),
-    row(access.outcome === 'unreachable' ? 'tried' : 'fetched', attemptText(access, headers, now)),
-    ...typeRows(access, headers),
+    [access.outcome === 'unreachable' ? 'tried' : 'fetched', attemptText(access, headers, now)],
+    ['type', typeNote(access, headers)],
   ]
 }
 
 /** Every URL of the attempt, with the status of its response. */
-function redirectChain({ hops, url, status }: Access): readonly string[] {
+function redirectChain(access: Access): readonly string[] {
+  const { hops, url, status } = access
   const last = status === undefined ? printable(url) : `${printable(url)} (${status})`
-  return [...hops.map((hop) => `${printable(hop.url)} (${hop.status})`), last]
+  const chain = [...hops.map((hop) => `${printable(hop.url)} (${hop.status})`), `${last}${sizeNote(access)}`]
+  return chain.map((text, i) => (i === 0 ? text : `→ ${text}`))
 }
 
 function sizeNote({ outcome, copy }: Access): string {
@@ -127,11 +112,11 @@ function attemptText(
 }
 
 /** Reports a wrong Content-Type (RFC 9309 §2.3), unless the body is wrong too. */
-function typeRows({ outcome, looksLike }: Access, headers: Headers | undefined): readonly string[] {
+function typeNote({ outcome, looksLike }: Access, headers: Headers | undefined): string | undefined {
   const type = headers?.['content-type']
   if (outcome !== 'success' || looksLike !== undefined || type === undefined || /^\s*text\/plain\s*(?:;|$)/i.test(type))
-    return []
-  return [row('type', `${printable(type)}; some crawlers read a robots.txt only as text/plain (RFC 9309 §2.3)`)]
+    return undefined
+  return `${printable(type)}; some crawlers read a robots.txt only as text/plain (RFC 9309 §2.3)`
 }
 
 function rateText({ requests, periodMs, between }: RequestRate): string {

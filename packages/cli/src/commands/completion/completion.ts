@@ -1,8 +1,6 @@
 // `politely completion`: prints a script that completes commands, flags and their values in a shell.
-import type { Arguments, CommandSpec, Flag } from '../../command-line.ts'
-import { COMMON_FLAGS } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { type Arguments, COMMON_FLAGS, type CommandSpec, type Flag } from '../../command-line.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { write } from '../../output/write.ts'
 
 /** Returns the exit code. */

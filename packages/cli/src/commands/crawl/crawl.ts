@@ -8,24 +8,24 @@ import {
   GateClosedError,
   isRedirect,
   type Permit,
-  PoliteGate,
-  politely,
+  type PoliteGate,
   RobotsDisallowedError,
 } from '@politely/gate'
 import { retryOf, withRetries } from '@politely/gate/internal'
 import { CrawlTimeline } from '@politely/timeline'
 import type { Arguments } from '../../command-line.ts'
-import { Interrupted, UsageError } from '../../errors.ts'
-import { EXITS, type ExitName } from '../../exit-code.ts'
+import { EXITS, type ExitName, Interrupted, UsageError } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { type Site, withGate } from '../../input/gate.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { limitOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
+import { limitOf, retryOptionsOf } from '../../input/numbers.ts'
 import { PageStart } from '../../input/page-start.ts'
-import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import type { Fetch } from '../../input/pages.ts'
 import { assertUrls, type GivenUrl, urlsOf } from '../../input/url-source.ts'
+import { SIGNALS } from '../../interrupt.ts'
 import { isNofollowHeader, LinkReader, type Links, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
-import type { PageReport } from './report.ts'
+import type { PageReport } from './summary.ts'
 
 /** The links after this many bytes of a page are not followed. */
 const MAX_PAGE_BYTES = 5_000_000
@@ -60,17 +60,9 @@ export async function crawl(args: Arguments): Promise<number> {
   const maxPages = limitOf(args, 'max-pages', { ...whole, max: 1e6, unit: 'pages', example: 100 })
   const maxDepth = limitOf(args, 'depth', { ...whole, min: 0, max: 1e6, unit: 'links', example: 3 })
   const maxConcurrent = limitOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 })
-  const minDelayMs = minDelayMsOf(args)
-  return withPages(args, async (client, fetch) => {
-    // The timeline shows the waits itself.
-    const logsWaits = args.get('format') === 'text' && !process.stdout.isTTY
-    const gate = new PoliteGate({
-      robots: client,
-      minDelayMs,
-      maxConcurrent,
-      logger: logsWaits ? WAIT_LOGGER : SILENT_LOGGER,
-    })
-    const retry = retryOptionsOf(args)
+  // The timeline shows the waits itself.
+  const logsWaits = args.get('format') === 'text' && !process.stdout.isTTY
+  const work = async ({ client, gate, fetch, polite }: Site) => {
     using timeline = new CrawlTimeline({ gate })
     let output: CrawlOutput | undefined
     const openOutput = () => {
@@ -78,13 +70,13 @@ export async function crawl(args: Arguments): Promise<number> {
       return output
     }
     const stopping = new AbortController()
-    const seeds = urlsOf(args, politely(fetch, { gate, retry }), stopping.signal)
+    const seeds = urlsOf(args, polite, stopping.signal)
     const followsAll = args.get('nofollow') === 'follow'
     const crawler = new Crawler(
       seeds,
       args.operands,
       { maxPages, maxDepth, followsAll },
-      { client, gate, fetch, output: openOutput, retry: retryOf(retry), stopping },
+      { client, gate, fetch, output: openOutput, retry: retryOf(retryOptionsOf(args)), stopping },
     )
     const interrupt = () => crawler.stop()
     for (const signal of SIGNALS) process.once(signal, interrupt)
@@ -99,7 +91,8 @@ export async function crawl(args: Arguments): Promise<number> {
     }
     if (crawler.isStopped) throw new Interrupted() // an open stdin would keep the process alive
     return EXITS[crawler.exit].code
-  })
+  }
+  return withGate(args, work, { maxConcurrent, logsWaits })
 }
 
 /** @throws {UsageError} if one is not the URL of a page. */
@@ -109,8 +102,6 @@ function assertPages(urls: readonly string[]): void {
   const problem = `${JSON.stringify(wrong)} is not the URL of a page`
   throw new UsageError(`${problem}; write one such as https://example.com`, wrong)
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 interface Candidate {
   readonly url: string

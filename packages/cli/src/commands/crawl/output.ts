@@ -1,13 +1,9 @@
 // Prints a crawl: live in a terminal, or one line for each page.
 import type { CrawlTimeline } from '@politely/timeline'
-import { sizeText, waitText } from '../../output/amounts.ts'
-import { outcomeText } from '../../output/outcome-text.ts'
-import { reasonText } from '../../output/reason-text.ts'
-import { shorten } from '../../output/shorten.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { outcomeText, reasonText } from '../../output/sentences.ts'
+import { bold, dim, green, printable, red, shorten, sizeText, waitText, yellow } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
-import type { PageReport } from './report.ts'
-import { CrawlSummary } from './summary.ts'
+import { CrawlSummary, type PageReport } from './summary.ts'
 
 export interface CrawlOutput {
   page(report: PageReport): Promise<void>
@@ -15,57 +11,33 @@ export interface CrawlOutput {
   end(isInterrupted: boolean, leftOut: number): Promise<void>
 }
 
+/** JSON has one line for each page, and the summary on stderr. A terminal shows a live drawing. */
 export function outputFor(format: string | undefined, timeline: CrawlTimeline, userAgent: string): CrawlOutput {
   const summary = new CrawlSummary(userAgent)
-  if (format !== 'text') return new JsonOutput(summary)
-  return process.stdout.isTTY ? new LiveOutput(timeline, summary) : new LineOutput(timeline, summary)
-}
-
-/** One JSON object for each page on stdout, and the summary on stderr. */
-class JsonOutput implements CrawlOutput {
-  readonly #summary: CrawlSummary
-
-  constructor(summary: CrawlSummary) {
-    this.#summary = summary
-  }
-
-  async page(report: PageReport): Promise<void> {
-    this.#summary.add(report)
-    await write(jsonLine({ version: 1, ...report }))
-  }
-
-  async end(isInterrupted: boolean, leftOut: number): Promise<void> {
-    process.stderr.write(this.#summary.text(isInterrupted, leftOut))
-  }
-}
-
-class LineOutput implements CrawlOutput {
-  readonly #summary: CrawlSummary
-  readonly #timeline: CrawlTimeline
-
-  constructor(timeline: CrawlTimeline, summary: CrawlSummary) {
-    this.#timeline = timeline
-    this.#summary = summary
-  }
-
-  async page(report: PageReport): Promise<void> {
-    this.#summary.add(report)
-    await write(lineOf(report))
-  }
-
-  async end(isInterrupted: boolean, leftOut: number): Promise<void> {
-    await write(`\n${this.#timeline.text({ columns: 100 })}\n${this.#summary.text(isInterrupted, leftOut)}`)
+  const isJson = format !== 'text'
+  const drawing = !isJson && process.stdout.isTTY ? new LiveDrawing(timeline, summary) : undefined
+  return {
+    async page(report) {
+      summary.add(report)
+      if (drawing) drawing.last = report
+      else await write(isJson ? jsonLine({ version: 1, ...report }) : lineOf(report))
+    },
+    async end(isInterrupted, leftOut) {
+      const text = summary.text(isInterrupted, leftOut)
+      if (isJson) process.stderr.write(text)
+      else await write(`${drawing?.end() ?? `\n${timeline.text({ columns: 100 })}`}\n${text}`)
+    },
   }
 }
 
 const REDRAW_MS = 200
 
 /** Draws the timeline again and again in the same lines of a terminal. */
-class LiveOutput implements CrawlOutput {
+class LiveDrawing {
+  last: PageReport | undefined
   readonly #summary: CrawlSummary
   readonly #timeline: CrawlTimeline
   readonly #timer: NodeJS.Timeout
-  #last: PageReport | undefined
   #drawnLines = 0
 
   constructor(timeline: CrawlTimeline, summary: CrawlSummary) {
@@ -74,18 +46,14 @@ class LiveOutput implements CrawlOutput {
     this.#timer = setInterval(() => process.stdout.write(this.#frame()), REDRAW_MS)
   }
 
-  async page(report: PageReport): Promise<void> {
-    this.#summary.add(report)
-    this.#last = report
-  }
-
-  async end(isInterrupted: boolean, leftOut: number): Promise<void> {
+  /** Returns the last drawing, in place of the one before. */
+  end(): string {
     clearInterval(this.#timer)
-    await write(`${this.#erase()}${this.#drawing()}\n${this.#summary.text(isInterrupted, leftOut)}`)
+    return `${this.#erase()}${this.#drawing()}`
   }
 
   #frame(): string {
-    const last = this.#last === undefined ? '' : cut(lineOf(this.#last, false), columns())
+    const last = this.last === undefined ? '' : cut(lineOf(this.last, false), columns())
     const text = `${this.#drawing()}\n${dim(this.#summary.counts())}\n${last}\n`
     const erase = this.#erase()
     this.#drawnLines = text.split('\n').length - 1

@@ -1,10 +1,39 @@
 // Counts what happened in a crawl.
+import type { PageOutcome } from '@politely/core'
+import type { ClientVerdict } from '@politely/fetcher'
+import type { Permit } from '@politely/gate'
 import { adviceOnContact } from '../../crawler.ts'
-import { countText, durationText, sizeText, waitText } from '../../output/amounts.ts'
-import { reasonText } from '../../output/reason-text.ts'
-import { bold, printable } from '../../output/style.ts'
+import { reasonText } from '../../output/sentences.ts'
+import { bold, countText, durationText, printable, type Row, sizeText, waitText } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
-import type { PageReport } from './report.ts'
+
+/** What happened to one URL. */
+export interface PageReport {
+  /** Without credentials. */
+  readonly url: string
+  readonly outcome: 'fetched' | 'refused' | 'failed'
+  readonly status: number | undefined
+  /** How many requests were sent for it. More than 1 with `--retry`. */
+  readonly attempts: number
+  /** What became of the request; undefined if it says nothing about the site. */
+  readonly page: PageOutcome | undefined
+  /** How many links led to the page. */
+  readonly depth: number
+  /** How many responses asked for fewer requests: 429 or 503. */
+  readonly pushbacks: number
+  /** How long its requests waited for their turn, with the pauses of --retry. Milliseconds. */
+  readonly waitedMs: number
+  /** Of the last request that waited; `backoff` if only --retry paused. */
+  readonly waitedFor: Permit['waitedFor'] | undefined
+  readonly bytes: number
+  /** The target of a redirect. */
+  readonly location: string | undefined
+  /** How many links of the page were left out because of nofollow. */
+  readonly nofollow: number
+  /** Why the page did not arrive. */
+  readonly problem: string | undefined
+  readonly verdict: ClientVerdict | undefined
+}
 
 /** How many reasons of refusals, or of failures, are listed. */
 const MAX_REASONS = 10
@@ -58,28 +87,23 @@ export class CrawlSummary {
   }
 
   text(isInterrupted: boolean, leftOut: number): string {
-    const statuses = listed(this.#byStatus)
     const hasProblems = [...this.#outcomes.keys()].some((kind) => kind !== 'served' && kind !== 'redirect')
-    const lines = [
-      `${bold(this.counts())}${isInterrupted ? ' (interrupted)' : ''}`,
-      ...(statuses === '' ? [] : [`  statuses  ${statuses}`]),
-      ...(hasProblems ? [`  outcomes  ${listed(this.#outcomes)}`] : []),
-      ...(this.#waits === 0
-        ? []
-        : [
-            `  waits     ${countText(this.#waits, 'request')} waited ${durationText(this.#waitedMs)} in all, at most ${durationText(this.#longestMs)}`,
-          ]),
-      ...(this.#pushbacks === 0
-        ? []
-        : [`  pushed    ${countText(this.#pushbacks, 'response')} asked for fewer requests`]),
-      ...(this.#advice === undefined || (this.#pushbacks === 0 && !this.#byStatus.has('403'))
-        ? []
-        : [`  advice    ${this.#advice}`]),
-      ...(leftOut === 0 ? [] : [`  nofollow  ${countText(leftOut, 'link')} left out; --nofollow follow requests them`]),
-      ...reasons('refused', this.#refusals),
-      ...reasons('failed', this.#problems),
+    const isUnwelcome = this.#pushbacks > 0 || this.#byStatus.has('403')
+    const waited = `${durationText(this.#waitedMs)} in all, at most ${durationText(this.#longestMs)}`
+    const rows: readonly Row[] = [
+      ['statuses', listed(this.#byStatus)],
+      ['outcomes', hasProblems && listed(this.#outcomes)],
+      ['waits', this.#waits && `${countText(this.#waits, 'request')} waited ${waited}`],
+      ['pushed', this.#pushbacks && `${countText(this.#pushbacks, 'response')} asked for fewer requests`],
+      ['advice', isUnwelcome && this.#advice],
+      ['nofollow', leftOut && `${countText(leftOut, 'link')} left out; --nofollow follow requests them`],
+      ['refused', reasons(this.#refusals)],
+      ['failed', reasons(this.#problems)],
     ]
-    return `${lines.join('\n')}\n`
+    const lines = rows.flatMap(([label, text]) =>
+      [text || []].flat().map((each, n) => `  ${(n === 0 ? label : '').padEnd(8)}  ${each}`),
+    )
+    return `${[`${bold(this.counts())}${isInterrupted ? ' (interrupted)' : ''}`, ...lines].join('\n')}\n`
   }
 }
 
@@ -87,12 +111,10 @@ function listed(counts: ReadonlyMap<string, number>): string {
   return [...counts].map(([what, pages]) => `${pages} × ${what}`).join(', ')
 }
 
-function reasons(label: string, counts: ReadonlyMap<string, number>): readonly string[] {
+function reasons(counts: ReadonlyMap<string, number>): readonly string[] {
   const sorted = [...counts].sort(([, a], [, b]) => b - a)
-  const shown = sorted
-    .slice(0, MAX_REASONS)
-    .map(([reason, urls], n) => `  ${(n === 0 ? label : '').padEnd(8)}  ${hang(`${urls} × ${printable(reason)}`, 12)}`)
-  return sorted.length > MAX_REASONS ? [...shown, `            and ${sorted.length - MAX_REASONS} more reasons`] : shown
+  const shown = sorted.slice(0, MAX_REASONS).map(([reason, urls]) => hang(`${urls} × ${printable(reason)}`, 12))
+  return sorted.length > MAX_REASONS ? [...shown, `and ${sorted.length - MAX_REASONS} more reasons`] : shown
 }
 
 function count(counts: Map<string, number>, key: string): void {

@@ -12,16 +12,15 @@ import {
 } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText, noteProducts } from '../../crawler.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { isStoreFile, loadFromStore } from '../../input/store.ts'
 import { openUrls, type UrlSource } from '../../input/url-source.ts'
-import { countText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
-import { bold, dim, green, printable, red } from '../../output/style.ts'
-import { jsonLine, write } from '../../output/write.ts'
+import { printOne } from '../../output/report.ts'
+import { bold, countText, dim, green, printable, red } from '../../output/style.ts'
+import { someOf } from '../../output/wrap.ts'
 
 /** Returns the exit code. */
 export async function diff(args: Arguments): Promise<number> {
@@ -43,8 +42,12 @@ export async function diff(args: Arguments): Promise<number> {
   const changes = counts.map((count) => count.result())
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
   const report = { old: before.name, new: after.name, urls, isSample, changes }
-  await write(args.get('format') === 'json' ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
-  return isSame ? EXITS.success.code : EXITS.disallowed.code
+  return printOne(
+    args,
+    () => ({ isSame, ...report }),
+    () => textOf(report),
+    isSame ? 'success' : 'disallowed',
+  )
 }
 
 /**
@@ -67,7 +70,7 @@ function givenCrawlers(args: Arguments): readonly Crawler[] | undefined {
 async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Promise<number> {
   const progress = new Progress('URLs')
   for await (const urls of source.batches()) {
-    countIn(urls, counts)
+    for (const url of urls) for (const count of counts) count.add(url)
     progress.update(source.count, source.partRead)
   }
   progress.end(source.count)
@@ -79,11 +82,6 @@ async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Pr
 function countSamples(paths: readonly string[], counts: readonly ChangeCounter[]): number {
   for (const path of paths) for (const count of counts) count.add(sampleUrl(path), path)
   return paths.length
-}
-
-function countIn(urls: readonly string[], counts: readonly ChangeCounter[]): number {
-  for (const url of urls) for (const count of counts) count.add(url)
-  return urls.length
 }
 
 function textOf(report: {
@@ -98,7 +96,11 @@ function textOf(report: {
   const changed = changes.filter(({ disallowed, allowed }) => disallowed.length + allowed.length > 0)
   const head = `${dim('old')}  ${printable(report.old)}\n${dim('new')}  ${printable(report.new)}\n`
   const hint = isSample ? dim('The paths were made from the rules; --urls FILE compares the URLs of your site.\n') : ''
-  if (changed.length === 0) return `${head}${green(`✓ none ${of} changes, for ${crawlers(changes)}`)}\n${hint}`
+  const crawlers = someOf(
+    changes.map(({ crawler }) => crawler),
+    5,
+  )
+  if (changed.length === 0) return `${head}${green(`✓ none ${of} changes, for ${crawlers}`)}\n${hint}`
   const blocks = changed.map(({ crawler, disallowed, allowed }) =>
     [
       `${bold(printable(crawlerText([crawler])))}`,
@@ -109,11 +111,6 @@ function textOf(report: {
   const same = changes.length - changed.length
   const rest = same === 0 ? '' : dim(`Nothing changes for ${same} other ${same === 1 ? 'crawler' : 'crawlers'}.\n`)
   return `${head}\n${blocks.join('\n\n')}\n\n${rest}${hint}`
-}
-
-function crawlers(changes: readonly CrawlerChange[]): string {
-  const names = changes.slice(0, 5).map(({ crawler }) => crawler)
-  return `${names.join(', ')}${changes.length > names.length ? ` and ${changes.length - names.length} more` : ''}`
 }
 
 function sideOf(changes: readonly LineChange[], what: string, of: string): readonly string[] {

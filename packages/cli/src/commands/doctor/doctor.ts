@@ -1,12 +1,9 @@
 // `politely doctor`: runs the checks one after the other, and prints each finding at once.
 import { originOf } from '@politely/core'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { UsageError } from '../../exit-code.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { findingsSummary, findingText } from '../../output/findings.ts'
-import { jsonLine, write } from '../../output/write.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, printFindings } from '../../output/findings.ts'
 import { checkCrawler, checkNode, checkProxy, checkStore } from './machine.ts'
 import { checkSite } from './site.ts'
 
@@ -16,16 +13,8 @@ export async function doctor(args: Arguments): Promise<number> {
   if (url !== undefined) rejectFiles([url])
   if (url !== undefined && (originOf(url) === undefined || !/^https?:/i.test(url)))
     throw new UsageError(`${JSON.stringify(url)} is not the URL of a site; write one such as https://example.com`, url)
-  const isText = args.get('format') === 'text'
-  const findings: Finding[] = []
-  for await (const finding of allFindings(args, url)) {
-    findings.push(finding)
-    if (isText) await write(findingText(finding))
-  }
   const hint = url === undefined ? '; write politely doctor URL to check the way to a site' : ''
-  if (isText) await write(findingsSummary(findings, hint))
-  else await write(jsonLine({ version: 1, findings }))
-  return findings.some(({ result }) => result === 'fail') ? EXITS.disallowed.code : EXITS.success.code
+  return printFindings(args, allFindings(args, url), hint)
 }
 
 async function* allFindings(args: Arguments, url: string | undefined): AsyncGenerator<Finding> {

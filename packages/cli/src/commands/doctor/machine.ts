@@ -7,10 +7,10 @@ import { explainMissingToken, withoutCredentials } from '@politely/core/internal
 import { isProxyExcluded, proxyVariableFor } from '@politely/fetcher/internal'
 import type { Arguments } from '../../command-line.ts'
 import { adviceOnContact } from '../../crawler.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { storeFileOf, withStoreFile } from '../../input/store.ts'
-import { countText, sizeText } from '../../output/amounts.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
+import { type Finding, fail, ok, warn } from '../../output/findings.ts'
+import { countText, sizeText } from '../../output/style.ts'
 
 /** A store has at most 1 GiB. */
 const LITTLE_SPACE = 1024 ** 3

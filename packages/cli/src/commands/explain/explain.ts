@@ -7,19 +7,16 @@ import type { PolicyToken } from '@politely/core/usage'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { crawlerText, noteProducts, tokensOf } from '../../crawler.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS, exitOf } from '../../exit-code.ts'
+import { EXITS, exitOf, UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots } from '../../input/robots-file.ts'
-import { adviceOn } from '../../output/advice.ts'
-import { groupNote } from '../../output/group-note.ts'
 import { lateNotice } from '../../output/late-notice.ts'
-import { reasonText } from '../../output/reason-text.ts'
-import { bold, dim, green, printable, red } from '../../output/style.ts'
+import { printOne } from '../../output/report.ts'
+import { adviceOn, groupNote, reasonText } from '../../output/sentences.ts'
+import { bold, dim, green, joined, printable, red, section } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
-import { jsonLine, write } from '../../output/write.ts'
 import { drawFile } from './draw-file.ts'
 import type { PageHop } from './follow.ts'
 
@@ -103,28 +100,28 @@ async function subjectOf(
  * Prints the subjects, and the redirects of the page after the first one. Returns the exit code of
  * the last URL.
  */
-async function print(
-  subjects: readonly [Subject, ...Subject[]],
+function print(
+  [first, ...others]: readonly [Subject, ...Subject[]],
   crawler: Crawler,
   args: Arguments,
   hops: readonly PageHop[] = [],
 ): Promise<number> {
-  const [first, ...others] = subjects
-  if (args.get('format') === 'json') {
-    const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
-    await write(jsonLine({ ...reportOf(first, crawler.reading.productTokens), ...(hops.length > 0 && { redirects }) }))
-  } else {
+  const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
+  const json = () => ({
+    ...reportOf(first, crawler.reading.productTokens),
+    ...(hops.length > 0 && { redirects }),
+  })
+  const text = async () => {
     const parts = [await drawingOf(first, crawler, args), hopsText(hops)]
     for (const each of others) parts.push(await drawingOf(each, crawler, args))
-    await write(parts.filter((part) => part !== '').join('\n'))
+    return joined(parts)
   }
-  return EXITS[exitOf(hops.at(-1)?.verdict ?? first.verdict)].code
+  return printOne(args, json, text, exitOf(hops.at(-1)?.verdict ?? first.verdict))
 }
 
 /** The JSON of `--json`. */
 function reportOf({ url, name, robots, explanation, verdict }: Subject, tokens: readonly string[]) {
   return {
-    version: 1,
     ...verdict,
     url: withoutCredentials(url),
     robots: withoutCredentials(name),
@@ -138,13 +135,12 @@ function reportOf({ url, name, robots, explanation, verdict }: Subject, tokens: 
 
 /** The URLs that `follow` requested, and at the end perhaps a URL that robots.txt disallows. */
 function hopsText(hops: readonly PageHop[]): string {
-  if (hops.length === 0) return ''
   const rows = hops.map(({ verdict, status, failure }) => {
     const mark = verdict.allowed ? green('✓') : red('✗')
     const reply = verdict.allowed ? (status ?? 'no response') : 'not requested'
     return `  ${mark} ${printable(verdict.url)}  ${dim(hang(`${reply}${failure === undefined ? '' : `, ${printable(failure)}`}`, 4))}`
   })
-  return `${dim('Requested (GET), with the redirects:')}\n${rows.join('\n')}\n`
+  return section('Requested (GET), with the redirects:', rows)
 }
 
 async function drawingOf(subject: Subject, { text, names, reading }: Crawler, args: Arguments): Promise<string> {
@@ -166,7 +162,7 @@ async function drawingOf(subject: Subject, { text, names, reading }: Crawler, ar
       ? ''
       : dialectsOf(robots, url, names, dialectOf(args), verdict.allowed),
   ]
-  return `${parts.filter((part) => part !== '').join('\n')}`
+  return joined(parts)
 }
 
 /** The path as rules see it, and what each part of the deciding pattern took. */
@@ -184,11 +180,11 @@ function carets({ steps }: PatternTrace): string {
 }
 
 function losersOf({ matches: [winner, ...others], wonBy }: Explanation): string {
-  if (winner === undefined || others.length === 0) return ''
+  if (winner === undefined) return ''
   const rows = others.map(
     (match) => `  line ${String(match.line).padEnd(5)} ${fieldOf(match)}  ${dim(lossOf(match, winner, wonBy))}`,
   )
-  return `${dim('Other rules that match:')}\n${rows.join('\n')}\n`
+  return section('Other rules that match:', rows)
 }
 
 /** The rules that would change the verdict, and what keeps each from matching. */
@@ -196,7 +192,7 @@ function nearRulesOf(robots: Robots, explanation: Explanation, url: string): str
   const rows = nearRules(robots, explanation, url).map(
     (rule) => `  line ${String(rule.line).padEnd(5)} ${fieldOf(rule)}  ${dim(hang(printable(rule.why), 4))}`,
   )
-  return rows.length === 0 ? '' : `${dim('Rules that nearly match:')}\n${rows.join('\n')}\n`
+  return section('Rules that nearly match:', rows)
 }
 
 function fieldOf({ directive, text }: Pick<Match, 'directive' | 'text'>): string {
@@ -227,5 +223,5 @@ function dialectsOf(robots: Robots, url: string, names: readonly string[], own: 
       const why = describeDeviations(parts)
       return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : `  ${dim(hang(`(${why})`, 37))}`}`
     })
-  return rows.length === 0 ? '' : `${dim('Other readers decide differently:')}\n${rows.join('\n')}\n`
+  return section('Other readers decide differently:', rows)
 }

@@ -6,7 +6,7 @@ import { politeAgent, politeInterceptor } from '@politely/gate/undici'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../../command-line.ts'
 import { allowedAddresses, timeoutOf } from '../../input/client.ts'
-import { withFlags } from '../../output/reason-text.ts'
+import { withFlags } from '../../output/sentences.ts'
 import { errorLine } from '../../output/style.ts'
 
 /** One URL on the way. Without `status` and `failure`, it was not requested. */

@@ -8,7 +8,7 @@ import {
   type Usage,
   usageOf,
 } from '@politely/core/usage'
-import { dim, printable } from '../../output/style.ts'
+import { printable, section } from '../../output/style.ts'
 import { answerRow } from '../../output/usage-rows.ts'
 import { hang } from '../../output/wrap.ts'
 
@@ -35,13 +35,9 @@ export function usageLines(
   const hidden = ofAll.toSorted((a, b) => Number(a.source.line) - Number(b.source.line)).map(describeStatement)
   const others = [...new Set(hidden)].filter((text) => !known.has(text)).map((text) => `  ${hang(text, 2)}`)
   return [
-    ...(rows.length === 0
-      ? []
-      : [dim('Preferences on use in this file (politely usage reads the page, too):'), ...rows]),
-    ...(others.length === 0 ? [] : [dim('Preferences of the group for *, which is not for this crawler:'), ...others]),
-  ]
-    .map((line) => `${line}\n`)
-    .join('')
+    section('Preferences on use in this file (politely usage reads the page, too):', rows),
+    section('Preferences of the group for *, which is not for this crawler:', others),
+  ].join('')
 }
 
 function statementsIn({ purposes }: Usage): readonly Statement[] {

@@ -1,25 +1,31 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { outcomeOf } from '@politely/core'
 import { escapeControls } from '@politely/core/internal'
-import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
-import { type PoliteFetch, PoliteGate, politely, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
+import { loggableVerdict, withoutCredentials } from '@politely/fetcher'
+import {
+  type PoliteFetch,
+  type PoliteGate,
+  politely,
+  RobotsDisallowedError,
+  type StartMessage,
+  WaitTooLongError,
+} from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
+import { type ExitName, exitOf, UsageError } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { type Site, withGate } from '../../input/gate.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
+import { retryOptionsOf } from '../../input/numbers.ts'
 import { type Pages, withOptionalPageFile } from '../../input/page-file.ts'
 import { PageStart } from '../../input/page-start.ts'
-import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import type { Fetch } from '../../input/pages.ts'
 import { assertUrls, type GivenUrl, hasList, urlsOf } from '../../input/url-source.ts'
 import { UnprintableError, writePage } from '../../output/page.ts'
+import { printReport } from '../../output/report.ts'
+import { waitProblem } from '../../output/sentences.ts'
 import { safeText } from '../../output/style.ts'
-import { waitProblem } from '../../output/wait-problem.ts'
-import { jsonLine } from '../../output/write.ts'
-import { formatFetch } from './format-fetch.ts'
-import type { FetchReport, SentRequest } from './report.ts'
-import { listenToStarts } from './request-events.ts'
+import { type FetchReport, formatFetch, type SentRequest } from './format-fetch.ts'
 
 /** Returns the exit code. */
 export async function fetchPages(args: Arguments): Promise<number> {
@@ -27,32 +33,18 @@ export async function fetchPages(args: Arguments): Promise<number> {
   rejectFiles(args.operands, 'check', 'fetch')
   if ((args.operands.length > 1 || hasList(args)) && args.has('output'))
     throw new UsageError('--output: is for one page, and several URLs were given; write one URL, or > FILE')
-  const maxWaitMs = maxWaitMsOf(args)
-  const minDelayMs = minDelayMsOf(args)
   return withOptionalPageFile(args, (pages) =>
-    withPages(args, async (client, fetch) => {
-      const gate = new PoliteGate({
-        robots: client,
-        logger: args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER,
-        maxWaitMs,
-        minDelayMs,
-      })
-      let exit: ExitName = 'success'
-      try {
-        for await (const given of urlsOf(args, politely(fetch, { gate, retry: retryOptionsOf(args) }))) {
-          const report = await fetchPage(given, args, { client, gate, fetch, pages })
-          exit = moreSevere(exit, exitOfReport(report))
-          process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
-          process.stderr.write(
-            args.get('format') === 'text'
-              ? formatFetch(report, Date.now(), args.get('proxy'))
-              : jsonLine({ version: 1, ...report }),
-          )
-        }
-      } finally {
-        gate.close()
+    withGate(args, (site) => {
+      async function* reports() {
+        for await (const given of urlsOf(args, site.polite)) yield await fetchPage(given, args, site, pages)
       }
-      return EXITS[exit].code
+      return printReport(args, {
+        rows: reports(),
+        exit: exitOfReport,
+        json: (report) => report,
+        text: (report) => formatFetch(report, Date.now(), args.get('proxy')),
+        write: (text) => process.stderr.write(text), // the pages go to stdout
+      })
     }),
   )
 }
@@ -62,18 +54,11 @@ function exitOfReport({ outcome, verdict }: FetchReport): ExitName {
   return outcome === 'refused' && verdict !== undefined ? exitOf(verdict) : 'disallowed'
 }
 
-interface Tools {
-  readonly client: RobotsClient
-  readonly gate: PoliteGate
-  readonly fetch: Fetch
-  /** The cache of `--cache`. */
-  readonly pages: Pages | undefined
-}
-
 async function fetchPage(
   { url, redirectedFrom }: GivenUrl,
   args: Arguments,
-  { client, gate, fetch, pages }: Tools,
+  { client, gate, fetch }: Site,
+  pages: Pages | undefined,
 ): Promise<FetchReport> {
   const requests: SentRequest[] = []
   using starts = listenToStarts(gate)
@@ -155,4 +140,14 @@ async function pauseOf(url: string, gate: PoliteGate): Promise<Pick<FetchReport,
 function headOf({ status, statusText, headers }: Response): string {
   const lines = [...headers].map(([name, value]) => safeText(`${name}: ${value}`))
   return `${[escapeControls(`${status} ${statusText}`).trim(), ...lines].join('\n')}\n\n`
+}
+
+/** Listens to the starts of requests of this gate, until it is disposed. */
+function listenToStarts(gate: PoliteGate): Disposable & { last(): StartMessage | undefined } {
+  let last: StartMessage | undefined
+  const listener = (message: unknown) => {
+    if ((message as StartMessage).gate === gate) last = message as StartMessage
+  }
+  subscribe('politely:gate:start', listener)
+  return { last: () => last, [Symbol.dispose]: () => unsubscribe('politely:gate:start', listener) }
 }

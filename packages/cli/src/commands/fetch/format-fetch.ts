@@ -1,12 +1,60 @@
 // Formats the report about one page for people.
-import { describeOutcome } from '@politely/core'
-import { adviceOn } from '../../output/advice.ts'
-import { durationText, sizeText, waitText } from '../../output/amounts.ts'
-import { outcomeText } from '../../output/outcome-text.ts'
-import { reasonText } from '../../output/reason-text.ts'
-import { shorten } from '../../output/shorten.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
-import type { FetchReport } from './report.ts'
+import type { CacheReport } from '@politely/cache'
+import { describeOutcome, type PageOutcome } from '@politely/core'
+import type { ClientVerdict } from '@politely/fetcher'
+import type { StartMessage } from '@politely/gate'
+import { adviceOn, outcomeText, reasonText } from '../../output/sentences.ts'
+import {
+  bold,
+  durationText,
+  green,
+  linesOf,
+  printable,
+  type Row,
+  red,
+  shorten,
+  sizeText,
+  waitText,
+  yellow,
+} from '../../output/style.ts'
+
+/** What happened to one URL. */
+export interface FetchReport {
+  /** Without credentials. */
+  readonly url: string
+  /** `fetched`, or the kind of problem. */
+  readonly outcome: 'fetched' | 'refused' | 'wait-too-long' | 'failed'
+  /** What became of the last request; undefined if it says nothing about the site. */
+  readonly page: PageOutcome | undefined
+  /** The verdict about the last URL. */
+  readonly verdict: ClientVerdict | undefined
+  /** What the cache of `--cache` did for the page. */
+  readonly cache?: CacheReport | undefined
+  /** Every request that was sent, in order: a redirect is a hop. None for a page that was stored. */
+  readonly requests: readonly SentRequest[]
+  readonly contentType: string | undefined
+  /** The size of the page after decoding. */
+  readonly bytes: number
+  /** From the start of the last request, or of the check if none was sent, to the end of the body. Milliseconds. */
+  readonly tookMs: number | undefined
+  /**
+   * How long the next request to the site has to wait, if the response asked for it: by a Retry-After,
+   * or by a status such as 429. Milliseconds.
+   */
+  readonly waitMs?: number | undefined
+  /** What the wait is for. */
+  readonly waitFor?: 'retry-after' | 'backoff' | undefined
+  /** Why the page did not arrive, or may not be requested now. */
+  readonly problem: string | undefined
+}
+
+export interface SentRequest {
+  readonly url: string
+  readonly status: number | undefined
+  /** How long the request waited for its turn. Milliseconds. */
+  readonly waitedMs: number
+  readonly waitedFor: StartMessage['waitedFor']
+}
 
 /**
  * Returns lines such as these:
@@ -26,33 +74,25 @@ export function formatFetch(report: FetchReport, now: number, proxy?: string): s
   const hops = hopsOf(report)
   const isRedirect = hops.length > 1 || (verdict !== undefined && hops.length === 1 && report.outcome !== 'fetched')
   const isRepeated = requests.some(({ url }, i) => url === requests[i - 1]?.url)
-  const lines = [
-    `${headline(report)}  ${bold(printable(url))}`,
-    ...(problem === undefined ? [] : [row('problem', printable(problem))]),
-    ...(page === undefined || outcomeText(page) === undefined
-      ? []
-      : [row('outcome', `${page.kind}: ${describeOutcome(page)}`)]),
-    ...(verdict === undefined ? [] : [row('because', shorten(reasonText(verdict)))]),
-    ...(isRedirect
-      ? [row(isRepeated ? 'requests' : 'redirects', [...hops, ...refusedTarget(report)].join(' → '))]
-      : []),
-    ...(waits.length === 0 ? [] : [row('waited', waits.join(', '))]),
-    ...(tookMs === undefined
-      ? []
-      : [
-          row(
-            requests.length === 0 ? 'read' : 'received',
-            `${sizeText(bytes)}${typeText(contentType)} in ${durationText(tookMs)}`,
-          ),
-        ]),
-    ...(report.cache === undefined ? [] : [row('cache', cacheText(report.cache))]),
-    ...(verdict?.because === 'unreachable'
-      ? [row('try again', `in ${durationText(Math.max(0, verdict.access.nextAttemptAt - now))}`)]
-      : []),
-    ...(report.waitMs === undefined ? [] : [row('try again', `in ${durationText(report.waitMs)} (${report.waitFor})`)]),
-    ...adviceOn(verdict?.access, proxy).map((advice) => row('advice', advice)),
+  const rows: readonly Row[] = [
+    ['problem', problem && printable(problem)],
+    ['outcome', page && outcomeText(page) && `${page.kind}: ${describeOutcome(page)}`],
+    ['because', verdict && shorten(reasonText(verdict))],
+    [isRepeated ? 'requests' : 'redirects', isRedirect ? [...hops, ...refusedTarget(report)].join(' → ') : ''],
+    ['waited', waits.join(', ')],
+    [
+      requests.length === 0 ? 'read' : 'received',
+      tookMs === undefined ? '' : `${sizeText(bytes)}${typeText(contentType)} in ${durationText(tookMs)}`,
+    ],
+    ['cache', report.cache && cacheText(report.cache)],
+    [
+      'try again',
+      verdict?.because === 'unreachable' && `in ${durationText(Math.max(0, verdict.access.nextAttemptAt - now))}`,
+    ],
+    ['try again', report.waitMs === undefined ? '' : `in ${durationText(report.waitMs)} (${report.waitFor})`],
+    ['advice', adviceOn(verdict?.access, proxy)],
   ]
-  return `${lines.join('\n')}\n`
+  return `${[`${headline(report)}  ${bold(printable(url))}`, ...linesOf(11, rows)].join('\n')}\n`
 }
 
 /** The requests, and the ends of a redirect that were stored. */
@@ -94,8 +134,4 @@ function refusedTarget({ outcome, verdict, requests }: FetchReport): readonly st
 
 function typeText(contentType: string | undefined): string {
   return contentType === undefined ? '' : ` of ${printable(contentType.replace(/;.*$/, ''))}`
-}
-
-function row(label: string, text: string): string {
-  return `  ${dim(label.padEnd(11))} ${text}`
 }

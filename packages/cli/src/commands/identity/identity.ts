@@ -3,21 +3,14 @@ import { Resolver } from 'node:dns/promises'
 import { describeValue } from '@politely/core/engine'
 import type { Identity } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { UsageError } from '../../exit-code.ts'
 import { timeoutOf } from '../../input/client.ts'
-import {
-  daysMsOf,
-  keysIn,
-  type Operator,
-  printFindings,
-  strangerOptionsOf,
-  withOperator,
-} from '../../input/operator.ts'
+import { daysMsOf, keysIn, type Operator, strangerOptionsOf, withOperator } from '../../input/operator.ts'
 import { readText } from '../../input/robots-file.ts'
+import { printFindings } from '../../output/findings.ts'
+import { printOne } from '../../output/report.ts'
 import { writeSite } from '../../output/site-folder.ts'
 import { printable } from '../../output/style.ts'
-import { jsonLine, write } from '../../output/write.ts'
 import { runVerb } from '../../verb.ts'
 
 const FORMAT = ['format', 'json']
@@ -62,21 +55,20 @@ async function init(args: Arguments, [file = '']: readonly string[]): Promise<nu
       )
     const { files, userAgent, validUntil } = await operator.identityFiles(own, { keys, validMs })
     const written = await writeSite(folder, files, { url: own.page, overwrite: args.has('overwrite') })
-    if (args.get('format') === 'json') {
-      await write(jsonLine({ version: 1, userAgent, files: written, ...(validUntil !== undefined && { validUntil }) }))
-      return EXITS.success.code
-    }
-    const width = Math.max(...written.map((each) => printable(each.file).length))
-    const rows = written.map(({ file: name, url = '', isKept }) => {
-      const what = url === '' ? 'the headers of these files, for static hosts' : url
-      return `${printable(name).padEnd(width)}  ${what}${isKept ? '  kept as it is; --overwrite replaces it' : ''}`
+    const json = () => ({ userAgent, files: written, ...(validUntil !== undefined && { validUntil }) })
+    return printOne(args, json, () => {
+      const width = Math.max(...written.map((each) => printable(each.file).length))
+      const rows = written.map(({ file: name, url = '', isKept }) => {
+        const what = url === '' ? 'the headers of these files, for static hosts' : url
+        return `${printable(name).padEnd(width)}  ${what}${isKept ? '  kept as it is; --overwrite replaces it' : ''}`
+      })
+      const end =
+        validUntil === undefined
+          ? []
+          : [`valid       until ${new Date(validUntil).toISOString()}; run this again before`]
+      const next = `then        politely identity check ${printable(file)}`
+      return `${[...rows, '', `User-Agent  ${printable(userAgent)}`, ...end, next].join('\n')}\n`
     })
-    const end =
-      validUntil === undefined ? [] : [`valid       until ${new Date(validUntil).toISOString()}; run this again before`]
-    await write(
-      `${[...rows, '', `User-Agent  ${printable(userAgent)}`, ...end, `then        politely identity check ${printable(file)}`].join('\n')}\n`,
-    )
-    return EXITS.success.code
   })
 }
 

@@ -2,39 +2,40 @@
 import { open, rm } from 'node:fs/promises'
 import type { OwnKey } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError, writeError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
-import { daysMsOf, keysIn, printFindings, strangerOptionsOf, withOperator } from '../../input/operator.ts'
+import { UsageError, writeError } from '../../exit-code.ts'
+import { daysMsOf, keysIn, strangerOptionsOf, withOperator } from '../../input/operator.ts'
 import { replaceFile } from '../../output/file.ts'
+import { printFindings } from '../../output/findings.ts'
+import { printOne } from '../../output/report.ts'
 import { writeSite } from '../../output/site-folder.ts'
 import { errorLine, printable } from '../../output/style.ts'
-import { jsonLine, write } from '../../output/write.ts'
-import { runVerb } from '../../verb.ts'
+import { runVerb, type Verbs } from '../../verb.ts'
 
 const FORMAT = ['format', 'json']
 /** For how long a directory may be valid, and a key be published. Days. */
 const VALID = [0.01, 90] as const
 const KEY_VALID = [1, 3_650] as const
 
+const VERBS: Verbs = {
+  new: { operands: 'bot.jwk', count: [1, 1], flags: ['valid', ...FORMAT], run: create },
+  rotate: { operands: 'bot.jwk bot-2.jwk', count: [2, 2], flags: ['lead', 'overlap', ...FORMAT], run: rotate },
+  directory: {
+    operands: 'bot.jwk --agent https://bot.example',
+    count: [1, 100],
+    flags: ['agent', 'output', 'valid', ...FORMAT],
+    run: directory,
+  },
+  check: {
+    operands: 'https://bot.example',
+    count: [1, 1],
+    flags: ['key', 'timeout', 'allow-address', ...FORMAT],
+    run: check,
+  },
+}
+
 /** Returns the exit code. */
 export function keys(args: Arguments): Promise<number> {
-  const verbs = {
-    new: { operands: 'bot.jwk', count: [1, 1], flags: ['valid', ...FORMAT], run: create },
-    rotate: { operands: 'bot.jwk bot-2.jwk', count: [2, 2], flags: ['lead', 'overlap', ...FORMAT], run: rotate },
-    directory: {
-      operands: 'bot.jwk --agent https://bot.example',
-      count: [1, 100],
-      flags: ['agent', 'output', 'valid', ...FORMAT],
-      run: directory,
-    },
-    check: {
-      operands: 'https://bot.example',
-      count: [1, 1],
-      flags: ['key', 'timeout', 'allow-address', ...FORMAT],
-      run: check,
-    },
-  } as const
-  return runVerb('keys', verbs, args)
+  return runVerb('keys', VERBS, args)
 }
 
 async function create(args: Arguments, [file = '']: readonly string[]): Promise<number> {
@@ -44,12 +45,12 @@ async function create(args: Arguments, [file = '']: readonly string[]): Promise<
     const created = await createKey(now)
     const key = validMs === undefined ? created : { ...created, exp: Math.floor((now + validMs) / 1000) }
     await writeNewKey(file, keyText(key))
-    if (args.get('format') === 'json') await write(jsonLine({ version: 1, keys: [shown(file, key)] }))
-    else
-      await write(
+    return printOne(
+      args,
+      () => ({ keys: [shown(file, key)] }),
+      () =>
         `${printable(file)}  a new key, which only you may read\n  keyid  ${key.kid}\n  next   publish it: politely keys directory ${printable(file)} --agent https://bot.example --output public\n`,
-      )
-    return EXITS.success.code
+    )
   })
 }
 
@@ -65,21 +66,18 @@ async function rotate(args: Arguments, [oldFile = '', newFile = '']: readonly st
       await rm(newFile) // so that nothing has changed, and the next try may take its name
       throw error
     }
-    if (args.get('format') === 'json')
-      await write(jsonLine({ version: 1, keys: [shown(oldFile, old), shown(newFile, next)] }))
-    else {
-      const both = `${printable(oldFile)} ${printable(newFile)}`
-      await write(
-        [
-          `${printable(newFile)}  a new key, which only you may read; keyid ${next.kid}`,
-          `  now                       publish both: politely keys directory ${both} --agent https://bot.example --output public`,
-          `  from ${timeText(next.nbf)}  sign with ${printable(newFile)}`,
-          `  from ${timeText(old.exp as number)}  publish without ${printable(oldFile)}, and delete it`,
-          '',
-        ].join('\n'),
-      )
-    }
-    return EXITS.success.code
+    const both = `${printable(oldFile)} ${printable(newFile)}`
+    const lines = [
+      `${printable(newFile)}  a new key, which only you may read; keyid ${next.kid}`,
+      `  now                       publish both: politely keys directory ${both} --agent https://bot.example --output public`,
+      `  from ${timeText(next.nbf)}  sign with ${printable(newFile)}`,
+      `  from ${timeText(old.exp as number)}  publish without ${printable(oldFile)}, and delete it`,
+    ]
+    return printOne(
+      args,
+      () => ({ keys: [shown(oldFile, old), shown(newFile, next)] }),
+      () => `${lines.join('\n')}\n`,
+    )
   })
 }
 
@@ -94,23 +92,26 @@ async function directory(args: Arguments, files: readonly string[]): Promise<num
     const signed = await operator.signDirectory({ keys: own, agent, validMs })
     const validUntil = new Date(signed.validUntil).toISOString()
     const written = folder === undefined ? undefined : await writeSite(folder, [signed])
-    if (args.get('format') === 'json')
-      await write(jsonLine({ version: 1, ...signed, ...(written && { files: written }) }))
-    else if (written === undefined) {
-      const headers = Object.entries(signed.headers).map(([name, value]) => `${name}: ${value}`)
-      await write(`${[...headers, '', signed.body].join('\n')}\n`)
-      process.stderr.write(errorLine(`serve this at ${signed.url}, and sign again before ${validUntil}`))
-    } else
-      await write(
-        [
+    const exitCode = await printOne(
+      args,
+      () => ({ ...signed, ...(written && { files: written }) }),
+      () => {
+        if (written === undefined) {
+          const headers = Object.entries(signed.headers).map(([name, value]) => `${name}: ${value}`)
+          return `${[...headers, '', signed.body].join('\n')}\n`
+        }
+        const lines = [
           ...written.map(({ file, url }) => `${printable(file)}${url === undefined ? '' : `  for ${url}`}`),
           `  keys   ${signed.kids.join(', ')}`,
           `  valid  until ${validUntil}; sign again before`,
           `  then   politely keys check ${printable(agent)}`,
-          '',
-        ].join('\n'),
-      )
-    return EXITS.success.code
+        ]
+        return `${lines.join('\n')}\n`
+      },
+    )
+    if (written === undefined && args.get('format') === 'text')
+      process.stderr.write(errorLine(`serve this at ${signed.url}, and sign again before ${validUntil}`))
+    return exitCode
   })
 }
 

@@ -2,7 +2,7 @@
 // programs.
 import type { Severity } from '@politely/core'
 import { isUrl } from '../../input/robots-file.ts'
-import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
+import { annotation, escapeXml, type JunitSuite, junitReport } from '../../output/ci-reports.ts'
 import { bold, dim, green, printable, red, safeText, yellow } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
 import { indentedJson, jsonLine } from '../../output/write.ts'
@@ -45,11 +45,7 @@ const FORMATS: Readonly<Record<FindingFormat, (files: readonly FileFindings[], i
         location: { path, lines: { begin: Math.max(1, line) } },
       })),
     ),
-  junit(files, isFailure) {
-    const suites = files.map((file) => junitSuite(file, isFailure))
-    const sum = (name: 'tests' | 'failures') => suites.reduce((total, suite) => total + suite[name], 0)
-    return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites tests="${sum('tests')}" failures="${sum('failures')}" errors="0">\n${suites.map(({ xml }) => xml).join('\n')}\n</testsuites>\n`
-  },
+  junit: (files, isFailure) => junitReport(files.map((file) => junitSuite(file, isFailure))),
 }
 
 const SEVERITY_WIDTH = 'warning'.length
@@ -74,26 +70,18 @@ function textOf({ name, findings, suppressed }: FileFindings): string {
 /** GitHub shows an annotation only beside a file of the repository, so a URL is in the message. */
 function githubCommand({ file, path, line, column, severity, code, message }: ReportedFinding): string {
   const level = GITHUB_LEVELS[severity]
-  if (isUrl(file)) return `::${level} title=${code}::${escapeData(`${file} line ${line}: ${message}`)}\n`
-  const place = `file=${escapeProperty(path)},line=${Math.max(1, line)},col=${column}`
-  return `::${level} ${place},title=${code}::${escapeData(message)}\n`
+  if (isUrl(file)) return annotation(level, { title: code }, `${file} line ${line}: ${message}`)
+  return annotation(level, { file: path, line: Math.max(1, line), col: column, title: code }, message)
 }
 
 /** A finding that the command accepts is a test that passed, with the finding as its output. */
-function junitSuite({ name, findings }: FileFindings, isFailure: IsFailure) {
+function junitSuite({ name, findings }: FileFindings, isFailure: IsFailure): JunitSuite {
   const file = escapeXml(name)
   const cases = findings.map(({ line, column, severity, code, message }) => {
     const text = escapeXml(message)
-    const place = `${file}:${line}:${column}: ${text}`
-    const body = isFailure(severity)
-      ? `<failure type="${code}" message="${text}">${place}</failure>`
-      : `<system-out>${place}</system-out>`
-    const title = line === 0 ? code : `${code} in line ${line}`
-    return `    <testcase name="${title}" classname="${file}">\n      ${body}\n    </testcase>`
+    const output = `${file}:${line}:${column}: ${text}`
+    const failure = isFailure(severity) ? { type: code, message: text, text: output } : undefined
+    return { name: line === 0 ? code : `${code} in line ${line}`, file, failure, output }
   })
-  if (cases.length === 0) cases.push(`    <testcase name="no findings" classname="${file}"/>`)
-  const failures = findings.filter(({ severity }) => isFailure(severity)).length
-  const counts = `tests="${cases.length}" failures="${failures}" errors="0"`
-  const xml = `  <testsuite name="${file}" ${counts}>\n${cases.join('\n')}\n  </testsuite>`
-  return { tests: cases.length, failures, xml }
+  return { name: file, cases: cases.length > 0 ? cases : [{ name: 'no findings', file }] }
 }

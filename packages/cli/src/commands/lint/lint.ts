@@ -1,9 +1,8 @@
 // `politely lint`: prints the mistakes in robots.txt files.
 import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
-import { type Fix, fixRobots } from '@politely/core/review'
+import { type Fix, fixRobots, ignoredFindings } from '@politely/core/review'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
@@ -12,7 +11,6 @@ import { replaceFile } from '../../output/file.ts'
 import { errorLine, printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type FindingFormat, formatFindings } from './format-findings.ts'
-import { ignoredIn } from './ignored-findings.ts'
 import type { FileFindings, PlacedFinding } from './reported-findings.ts'
 
 /** Returns the exit code. */
@@ -96,4 +94,16 @@ function findingsIn(name: string, source: Uint8Array, text: string, options: Lin
 /** The first character of the line that is not a blank. Counted from 1. */
 function columnOf(lines: readonly string[], { line }: Finding): number {
   return 1 + (/^[\s\ufeff]*/.exec(lines[line - 1] ?? '')?.[0].length ?? 0)
+}
+
+/**
+ * Returns the codes that comments suppress, by line.
+ * @throws {UsageError} for an unknown code, which would otherwise suppress nothing in silence.
+ */
+function ignoredIn(lines: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const { byLine, unknown } = ignoredFindings(lines)
+  if (unknown === undefined) return byLine
+  throw new UsageError(
+    `line ${unknown.line}: politely-ignore: ${JSON.stringify(unknown.code)} is no code of a finding; write one that politely lint prints`,
+  )
 }

@@ -1,11 +1,46 @@
 // Prints what `politely match --by-agent` found. `ndjson` is a contract; the text is for people and
 // may change.
+import type { Rule } from '@politely/core'
+import type { KnownCrawler } from '@politely/core/crawlers'
 import { textWithoutCredentials } from '@politely/core/internal'
-import { countText } from '../../output/amounts.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { bold, countText, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
 import { UNCLEAR } from './agent-name.ts'
-import type { AgentRow, BrokenRule, LeftOut } from './agent-rows.ts'
+import type { Identity } from './ip-ranges.ts'
+
+/** A rule that a crawler broke. */
+interface BrokenRule {
+  readonly rule: Rule
+  requests: number
+  /** The URL of the first of these requests, cut after 500 characters. */
+  readonly example: string
+}
+
+/** The requests of one crawler, with one identity. */
+export interface AgentRow {
+  /** `UNCLEAR` for names that are not clear, and for unknown names after the first thousand. */
+  readonly crawler: string
+  readonly identity: Identity
+  readonly known: KnownCrawler | undefined
+  /** The first User-Agent that named the crawler. */
+  readonly userAgent: string
+  allowed: number
+  disallowed: number
+  /** Requests for robots.txt, which are always allowed and count nowhere else. */
+  robotsTxt: number
+  /** By line. */
+  readonly rules: Map<number, BrokenRule>
+}
+
+/** Lines of the log that are in no row. */
+export interface LeftOut {
+  browsers: number
+  withoutAgent: number
+  otherHosts: number
+  /** Lines without a request that robots.txt could allow or disallow. */
+  odd: number
+  firstOdd: string
+}
 
 /** How many rules of a crawler are printed as JSON. */
 const MAX_SHOWN_RULES = 20

@@ -2,7 +2,7 @@
 // and may change.
 import { explainUrlProblem, withoutCredentials } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { csvLine } from '../../output/csv.ts'
 import { dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'

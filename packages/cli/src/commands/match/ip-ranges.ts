@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { findCrawler, isCrawlerName } from '@politely/core/crawlers'
 import { foreignFormatOf } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { readText } from '../../input/robots-file.ts'
 
 /** Whether a request may be of the crawler that it names: `claimed` without ranges for that crawler. */

@@ -5,7 +5,7 @@ import { type CrawlerRules, originOf, parseRobots, type Robots, type RulesVerdic
 import { rulesFor } from '@politely/core/crawlers'
 import type { Arguments } from '../../command-line.ts'
 import type { Crawler } from '../../crawler.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { fileNameOf } from '../../input/robots-dir.ts'
 import { explainReadError, isRobots, loadRobots } from '../../input/robots-file.ts'

@@ -13,12 +13,13 @@
 //
 // `deny-only` needs more than checks of the given paths. It makes paths from the rules of the file.
 // Each of them that is closed must be one that the given paths match, as paths of rules do.
+
 import { type CrawlerRules, describeReason, parseRobots, type Robots } from '@politely/core'
 import { findCrawler, isCrawlerName, readingOf, rulesFor } from '@politely/core/crawlers'
 import { nearestName, samplePaths, sampleUrl } from '@politely/core/review'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
+import { PURPOSES } from '../../flags.ts'
 import type { NamedRobots } from '../../input/robots-file.ts'
-import { PURPOSES } from '../usage/spec.ts'
 
 /** The robots.txt that is tested. */
 export type Tested = Pick<NamedRobots, 'robots' | 'bytes' | 'access'>

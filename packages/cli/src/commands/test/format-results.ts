@@ -1,7 +1,7 @@
 // Prints the results of `politely test`. docs/reference/output-formats.md describes the formats for
 // programs.
 import { crawlerText } from '../../crawler.ts'
-import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
+import { annotation, escapeXml, junitReport } from '../../output/ci-reports.ts'
 import { reportPath } from '../../output/report-path.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
@@ -40,36 +40,21 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
     return jsonLine({ version: 1, robots, met: outcomes.every(({ problems }) => problems.length === 0), results })
   },
   junit(robots, outcomes) {
-    const failures = outcomes.filter(({ problems }) => problems.length > 0).length
     const cases = outcomes.map(({ expectation: { kind, text, file, line }, problems }) => {
-      const open = `    <testcase name="${escapeXml(text)}" classname="${escapeXml(file)}"`
-      const [first, ...others] = problems.map(({ message }) => escapeXml(message))
-      if (first === undefined) return `${open}/>`
+      const messages = problems.map(({ message }) => escapeXml(message))
+      const [message] = messages
       const place = escapeXml(`${file}:${line}`)
-      const failure = `<failure type="${kind}" message="${first}">${place}: ${[first, ...others].join('\n')}</failure>`
-      return `${open}>\n      ${failure}\n    </testcase>`
+      const failure = message && { type: kind, message, text: `${place}: ${messages.join('\n')}` }
+      return { name: escapeXml(text), file: escapeXml(file), ...(failure && { failure }) }
     })
-    const counts = `tests="${outcomes.length}" failures="${failures}" errors="0"`
-    return [
-      '<?xml version="1.0" encoding="UTF-8"?>',
-      `<testsuites ${counts}>`,
-      `  <testsuite name="${escapeXml(robots)}" ${counts}>`,
-      ...cases,
-      '  </testsuite>',
-      '</testsuites>',
-      '',
-    ].join('\n')
+    return junitReport([{ name: escapeXml(robots), cases }])
   },
-  github(_robots, outcomes) {
-    return outcomes
+  github: (_robots, outcomes) =>
+    outcomes
       .flatMap(({ expectation: { file, line, text }, problems }) =>
-        problems.map(
-          ({ message }) =>
-            `::error file=${escapeProperty(reportPath(file))},line=${line},title=${escapeProperty(text)}::${escapeData(message)}\n`,
-        ),
+        problems.map(({ message }) => annotation('error', { file: reportPath(file), line, title: text }, message)),
       )
-      .join('')
-  },
+      .join(''),
 }
 
 function count(expectations: number): string {

@@ -1,7 +1,6 @@
 // `politely test`: checks a robots.txt against files of expectations.
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, UsageError } from '../../exit-code.ts'
 import { loadRobots, readText, requiredRobots } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
 import { write } from '../../output/write.ts'

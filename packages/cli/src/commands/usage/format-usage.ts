@@ -1,4 +1,5 @@
-// Formats what may be done with a page for people.
+// Formats what may be done with a page.
+import type { Verdict } from '@politely/core'
 import {
   conflictKinds,
   describeReading,
@@ -9,14 +10,56 @@ import {
   type UsageConflict,
   type UsageLicense,
 } from '@politely/core/usage'
-import type { ClientUsage } from '@politely/fetcher'
-import { adviceOn } from '../../output/advice.ts'
-import { reasonText } from '../../output/reason-text.ts'
-import { shorten } from '../../output/shorten.ts'
-import { bold, dim, green, printable, yellow } from '../../output/style.ts'
+import type { ClientUsage, ClientVerdict } from '@politely/fetcher'
+import { adviceOn, reasonText } from '../../output/sentences.ts'
+import { bold, dim, green, linesOf, printable, type Row, shorten, yellow } from '../../output/style.ts'
 import { answerRow, signedRow } from '../../output/usage-rows.ts'
 import { hang } from '../../output/wrap.ts'
-import type { UsageReport } from './report.ts'
+
+/** The answers about one URL, and what the command has read for them. */
+export interface UsageReport {
+  /** As it was given, without credentials. */
+  readonly url: string
+  /** The names that the crawler looks for in robots.txt. */
+  readonly productTokens: readonly string[]
+  /** The answers, about the URL after redirects. */
+  readonly usage: Usage
+  /** Whether the crawler may fetch that URL. */
+  readonly verdict: ClientVerdict | Verdict
+  /** The name or URL of the robots.txt. */
+  readonly robots: string
+  readonly page: ClientUsage['page'] & {
+    /** The status of the response, if one arrived. */
+    readonly status?: number
+    /** The command has requested the page, and it could not be read. */
+    readonly isMissing?: true
+  }
+  readonly tdmrep:
+    | Pick<ClientUsage['tdmrep'], 'reading' | 'why'>
+    | { readonly reading: 'not-given'; readonly why: string }
+}
+
+/** Returns the JSON of a report. */
+export function jsonOf({ url, productTokens, usage, verdict, robots, page, tdmrep }: UsageReport): object {
+  const { purposes, conflicts, signalUse, licenses, tdmPolicy, directives, problems } = usage
+  const { isMissing: _, ...pageJson } = page
+  return {
+    url,
+    finalUrl: usage.url,
+    productTokens,
+    purposes,
+    conflicts,
+    signalUse,
+    licenses,
+    tdmPolicy,
+    directives,
+    problems,
+    robots,
+    page: pageJson,
+    tdmrep,
+    verdict: { ...verdict, url: usage.url },
+  }
+}
 
 /**
  * Returns lines such as these, and a section each for other readings, licenses and problems:
@@ -68,28 +111,21 @@ function isSameUrl(a: string, b: string): boolean {
   return URL.parse(a)?.href === URL.parse(b)?.href
 }
 
-/** The column at which the text of a row about a source begins. */
-const INDENT = 15
-
-function row(label: string, text: string): string {
-  return `  ${dim(label.padEnd(INDENT - 4))}  ${hang(text, INDENT)}`
-}
-
 function sourceRows(
   { usage, verdict, robots, page, tdmrep }: UsageReport,
   proxy: string | undefined,
 ): readonly string[] {
   const access = 'access' in verdict ? verdict.access : undefined
   const status = access?.status === undefined ? '' : ` (${access.status})`
-  const limits = limitsOf(usage)
-  return [
-    row('robots.txt', `${printable(robots)}${status}`),
-    ...adviceOn(access, proxy).map((advice) => row('advice', advice)),
-    row('page', pageText(page)),
-    row('tdmrep.json', printable(tdmrep.why)),
-    ...(limits.length === 0 ? [] : [row('limits', limits.join(', '))]),
-    ...(usage.tdmPolicy === undefined ? [] : [row('tdm-policy', printable(usage.tdmPolicy))]),
+  const rows: readonly Row[] = [
+    ['robots.txt', `${printable(robots)}${status}`],
+    ['advice', adviceOn(access, proxy)],
+    ['page', pageText(page)],
+    ['tdmrep.json', printable(tdmrep.why)],
+    ['limits', limitsOf(usage).join(', ')],
+    ['tdm-policy', usage.tdmPolicy && printable(usage.tdmPolicy)],
   ]
+  return linesOf(11, rows, hang, '  ')
 }
 
 function pageText({ reading, why = '', status, isMissing }: UsageReport['page']): string {
@@ -111,13 +147,14 @@ const READINGS: Readonly<Record<ClientUsage['page']['reading'], string>> = {
 /** What allows something up to a limit: rules of robots tags, and the key `use` of Content Signals. */
 function limitsOf({ directives, signalUse }: Usage): readonly string[] {
   const { maxSnippet, maxImagePreview, maxVideoPreview, unavailableAfter } = directives
-  return [
-    ...(signalUse === undefined ? [] : [`use=${signalUse}`]),
-    ...(maxSnippet === undefined ? [] : [`max-snippet:${maxSnippet}`]),
-    ...(maxImagePreview === undefined ? [] : [`max-image-preview:${maxImagePreview}`]),
-    ...(maxVideoPreview === undefined ? [] : [`max-video-preview:${maxVideoPreview}`]),
-    ...(unavailableAfter === undefined ? [] : [`unavailable after ${new Date(unavailableAfter).toISOString()}`]),
-  ]
+  const limits = {
+    'use=': signalUse,
+    'max-snippet:': maxSnippet,
+    'max-image-preview:': maxImagePreview,
+    'max-video-preview:': maxVideoPreview,
+    'unavailable after ': unavailableAfter === undefined ? undefined : new Date(unavailableAfter).toISOString(),
+  }
+  return Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [`${name}${value}`]))
 }
 
 function section(title: string, rows: readonly string[]): readonly string[] {

@@ -1,6 +1,6 @@
 // What the command line gives in place of a page: its headers and its HTML.
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../exit-code.ts'
 import { readText } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
 

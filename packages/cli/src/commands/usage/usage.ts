@@ -11,29 +11,28 @@ import {
   withoutCredentials,
 } from '@politely/fetcher'
 import { UNSEEN_TAGS } from '@politely/fetcher/internal'
-import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
+import { type PoliteFetch, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { noteProducts, tokensOf } from '../../crawler.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
+import { EXITS, type ExitName, exitOf, UsageError } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { withGate } from '../../input/gate.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
-import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { retryOptionsOf } from '../../input/numbers.ts'
+import type { Fetch } from '../../input/pages.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
 import { assertUrls, type GivenUrl, hasList, urlsOf } from '../../input/url-source.ts'
 import { lateNotice } from '../../output/late-notice.ts'
-import { shorten } from '../../output/shorten.ts'
-import { errorLine } from '../../output/style.ts'
-import { waitProblem } from '../../output/wait-problem.ts'
-import { jsonLine, write } from '../../output/write.ts'
-import { formatUsage } from './format-usage.ts'
+import { printReport } from '../../output/report.ts'
+import { waitProblem } from '../../output/sentences.ts'
+import { shorten } from '../../output/style.ts'
+import { formatUsage, jsonOf, type UsageReport } from './format-usage.ts'
 import { type GivenPage, givenPageOf } from './given-page.ts'
-import { jsonOf, type UsageReport } from './report.ts'
 
 /** A report, or the verdict about an invalid URL. */
-type Reported = UsageReport | (InvalidUrl & { readonly url: string })
+type Reported = UsageReport | Invalid
+type Invalid = InvalidUrl & { readonly url: string }
 
 /** Returns the exit code. */
 export async function usage(args: Arguments): Promise<number> {
@@ -51,22 +50,13 @@ export async function usage(args: Arguments): Promise<number> {
 }
 
 function usageOfSites(page: GivenPage | undefined, args: Arguments): Promise<number> {
-  const maxWaitMs = maxWaitMsOf(args)
-  const minDelayMs = minDelayMsOf(args)
-  return withPages(args, async (client, fetch) => {
-    const logger = args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER
-    const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, logger })
-    const retry = retryOptionsOf(args)
-    const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response', retry }) }
+  return withGate(args, async (site) => {
+    const { fetch, gate, polite } = site
+    const judged = politely(fetch, { gate, onDisallowed: 'response', retry: retryOptionsOf(args) })
     async function* reports() {
-      for await (const given of urlsOf(args, politely(fetch, { gate, retry })))
-        yield await reportOfSite(given, page, args, site)
+      for await (const given of urlsOf(args, polite)) yield await reportOfSite(given, page, args, site.client, judged)
     }
-    try {
-      return await print(reports(), args)
-    } finally {
-      gate.close()
-    }
+    return print(reports(), args)
   })
 }
 
@@ -108,16 +98,12 @@ function reportOfTdmrep(file: TdmrepFile | undefined): UsageReport['tdmrep'] {
   return { reading: 'unreadable', why: file.problems[0]?.why ?? 'the file cannot be read' }
 }
 
-interface Site {
-  readonly client: RobotsClient
-  readonly fetch: PoliteFetch<Fetch>
-}
-
 async function reportOfSite(
   { url, redirectedFrom }: GivenUrl,
   given: GivenPage | undefined,
   args: Arguments,
-  { client, fetch }: Site,
+  client: RobotsClient,
+  fetch: PoliteFetch<Fetch>,
 ): Promise<Reported> {
   using _ = lateNotice(args)
   const options: UsageOptions = {
@@ -165,31 +151,24 @@ async function reportOfSite(
   return report(usage, { ...usage.page, status, ...(usage.page.reading === 'not-the-page' && { isMissing: true }) })
 }
 
-/** Prints reports as they come. Returns the exit code. */
-async function print(reports: AsyncIterable<Reported>, args: Arguments): Promise<number> {
+function print(rows: AsyncIterable<Reported>, args: Arguments): Promise<number> {
   const wanted = args.all('purpose') as readonly Purpose[]
-  const format = args.get('format')
-  let exit: ExitName = 'success'
-  let count = 0
-  const list: object[] = []
-  for await (const report of reports) {
-    exit = moreSevere(exit, 'because' in report ? 'usage' : exitOfReport(report, wanted))
-    process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
-    if ('because' in report) {
-      const shown = JSON.stringify(shorten(withoutCredentials(report.url)))
-      process.stderr.write(errorLine(`${shown}: ${explainUrlProblem(report.problem, report.url)}`))
-    }
-    const json = 'because' in report ? jsonOfInvalid(report) : jsonOf(report)
-    if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))
-    else if (format === 'json') list.push(json)
-    else if (!('because' in report))
-      await write(`${count++ === 0 ? '' : '\n'}${formatUsage(report, wanted, args.get('proxy'))}`)
-  }
-  if (format === 'json') await write(jsonLine({ version: 1, pages: list }))
-  return EXITS[exit].code
+  return printReport(args, {
+    rows,
+    list: 'pages',
+    between: '\n',
+    exit: (report) => ('because' in report ? 'usage' : exitOfReport(report, wanted)),
+    problem: (report) => ('because' in report ? describeInvalid(report) : undefined),
+    json: (report) => ('because' in report ? jsonOfInvalid(report) : jsonOf(report)),
+    text: (report) => ('because' in report ? '' : formatUsage(report, wanted, args.get('proxy'))),
+  })
 }
 
-function jsonOfInvalid(verdict: InvalidUrl & { readonly url: string }): object {
+function describeInvalid({ url, problem }: Invalid): string {
+  return `${JSON.stringify(shorten(withoutCredentials(url)))}: ${explainUrlProblem(problem, url)}`
+}
+
+function jsonOfInvalid(verdict: Invalid): object {
   const url = withoutCredentials(verdict.url)
   return { url, verdict: { ...verdict, url } }
 }

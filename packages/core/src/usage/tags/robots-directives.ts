@@ -59,7 +59,7 @@ export interface RobotsDirective {
 }
 
 /** Why a part of the robots tags does not count. */
-export const robotsProblems = {
+const robotsProblems = {
   'too-long': 'the tags have more than 8,192 characters; only the rules that end before that count',
   unreadable: 'the header is not a List (RFC 9651), so none of it counts',
   'not-a-token': 'a member is not the name of a crawler',

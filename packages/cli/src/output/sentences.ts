@@ -1,7 +1,55 @@
-// Says what to change if robots.txt could not be read as it should.
-import type { Access } from '@politely/core'
+// Sentences of the command about verdicts and responses.
+import { type Access, describeReason, type PageOutcome, type Verdict } from '@politely/core'
 import { failuresThatAre } from '@politely/core/engine'
-import { withoutCredentials } from '@politely/core/internal'
+import { type Describable, escapeControls, withoutCredentials } from '@politely/core/internal'
+import type { WaitTooLongError } from '@politely/gate'
+import { printable } from './style.ts'
+
+/** What to write in code, as errors of the API say it, and the flags of the command that do it. */
+const FLAGS: readonly (readonly [code: RegExp, flags: string | ((...groups: string[]) => string)])[] = [
+  [
+    /allowAddresses: \[([^\]]*)\](?:, or network: 'any' if no host may be refused)?/g,
+    (_, addresses = '') => [...addresses.matchAll(/'([^']*)'/g)].map(([, each]) => `--allow-address ${each}`).join(' '),
+  ],
+  [/(?:start Node with NODE_USE_ENV_PROXY=1, or )?write dispatcher: new EnvHttpProxyAgent\(\)/g, 'write --proxy URL'],
+  [/\(timeoutMs\)/g, '(--timeout)'],
+]
+
+/** Describes the reason of a verdict for users of the command. */
+export function reasonText(verdict: Describable): string {
+  return withFlags(describeReason(verdict))
+}
+
+/** Replaces options of the API in a message by flags of the command. */
+export function withFlags(message: string): string {
+  return FLAGS.reduce((text, [code, flags]) => text.replace(code, flags as string), message)
+}
+
+/** Returns which of the product tokens led to a group: `, by the group for Googlebot (line 3)`. */
+export function groupNote(verdict: Verdict, productTokens: readonly string[]): string {
+  if (verdict.because !== 'rule' && verdict.because !== 'no-rule-matched') return ''
+  const { agents, line } = verdict.group
+  const names = agents.map((agent) => /^[\w-]*/.exec(agent.toLowerCase())?.[0])
+  const token = productTokens.find((each) => names.includes(each.toLowerCase())) ?? '*'
+  return `, by the group for ${token} (line ${line})`
+}
+
+/**
+ * Returns the kind of an outcome, and what the site asks for: `payment-required (USD 0.01)`. Returns
+ * undefined for a page or a redirect.
+ */
+export function outcomeText({ kind, price }: PageOutcome): string | undefined {
+  if (kind === 'served' || kind === 'redirect') return undefined
+  return price?.amount === undefined ? kind : `${kind} (${printable(`${price.currency} ${price.amount}`)})`
+}
+
+/** Describes a refusal because of `--max-wait` for users of the command. */
+export function waitProblem({ message, verdict }: WaitTooLongError): string {
+  return message
+    .replace(`${escapeControls(verdict.url)} `, 'the request ')
+    .replaceAll('raise maxWaitMs', 'raise --max-wait')
+    .replace(/maxWaitMs is (\d+)/, (_, ms) => `--max-wait is ${ms / 1000}`)
+}
 
 const SERVE_IT = 'the site should send the file with status 200, or status 404 if it has none'
 const ELSEWHERE = 'compare with another client, such as curl -v; a proxy or a firewall on the way may be the cause'

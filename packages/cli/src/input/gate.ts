@@ -1,0 +1,42 @@
+// The gate of a command line: the pace of its requests for pages.
+import type { RobotsClient } from '@politely/fetcher'
+import { type PoliteFetch, PoliteGate, politely } from '@politely/gate'
+import type { Arguments } from '../command-line.ts'
+import { errorLine } from '../output/style.ts'
+import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from './numbers.ts'
+import { type Fetch, withPages } from './pages.ts'
+
+/** What a command that requests pages works with. */
+export interface Site {
+  readonly client: RobotsClient
+  readonly gate: PoliteGate
+  /** Makes requests without the gate. */
+  readonly fetch: Fetch
+  /** Makes requests through the gate, again after failures as `--retry` says. */
+  readonly polite: PoliteFetch<Fetch>
+}
+
+/**
+ * Opens a gate with the client and the store of the command line, and closes them when `use` is done.
+ * @param logsWaits Whether stderr says that a request waits for more than ten seconds. If not, the
+ * output of the command shows its waits, or leaves them out.
+ */
+export function withGate<T>(
+  args: Arguments,
+  use: (site: Site) => Promise<T>,
+  {
+    logsWaits = args.get('format') === 'text',
+    maxConcurrent,
+  }: { readonly logsWaits?: boolean; readonly maxConcurrent?: number } = {},
+): Promise<T> {
+  const limits = { maxWaitMs: maxWaitMsOf(args), minDelayMs: minDelayMsOf(args), maxConcurrent }
+  const info = logsWaits ? (message: string) => process.stderr.write(errorLine(message)) : () => undefined
+  return withPages(args, async (client, fetch) => {
+    const gate = new PoliteGate({ robots: client, logger: { info }, ...limits })
+    try {
+      return await use({ client, gate, fetch, polite: politely(fetch, { gate, retry: retryOptionsOf(args) }) })
+    } finally {
+      gate.close()
+    }
+  })
+}
