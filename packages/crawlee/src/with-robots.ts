@@ -3,6 +3,7 @@ import type { Request } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
 import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
+import type { GateOrOptions } from '@politely/gate'
 import {
   BudgetError,
   InvalidRequestError,
@@ -10,7 +11,7 @@ import {
   RobotsDisallowedError,
   resolveGate,
 } from '@politely/gate'
-import { assertGateOptions, checkedCache, type GateOrOptions } from '@politely/gate/internal'
+import { assertGateOptions, checkedCache } from '@politely/gate/internal'
 import { CachedPages } from './cache/cached-pages.ts'
 import {
   type AnyCrawler,

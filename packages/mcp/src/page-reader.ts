@@ -1,7 +1,8 @@
 // Reads pages under one User-Agent. Each request obeys the site's robots.txt, keeps the site's
 // delay, connects to public addresses only, and is limited in time and size.
 import { STATUS_CODES } from 'node:http'
-import { defaultPushbackStatuses, explainUrlProblem, parseUrl } from '@politely/core/internal'
+import { explainUrlProblem } from '@politely/core'
+import { defaultPushbackStatuses, parseUrl } from '@politely/core/internal'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { integer, linkSignals, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import { type Forecast, type Pacer, PoliteGate, politely, RobotsDisallowedError } from '@politely/gate'

@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events'
 import {
   type Access,
   type Explanation,
+  explainUrlProblem,
   type HasHref,
   type InvalidUrl,
   OptionError,
@@ -13,7 +14,6 @@ import {
 } from '@politely/core'
 import { allows, settle } from '@politely/core/engine'
 import {
-  explainUrlProblem,
   type Failure,
   MAX_SHORT_URL_LENGTH,
   markClass,
