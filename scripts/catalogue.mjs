@@ -1,15 +1,22 @@
-// Makes packages/core/src/crawlers/catalogue.ts from packages/core/data/crawlers.json, so that the
-// catalogue runs without a file to read, in browsers too.
+// Makes modules of packages/core/src from the tables of packages/core/data: the catalogue of crawlers,
+// and the messages of findings. So core runs without a file to read, in browsers too.
 //
-//   node scripts/catalogue.mjs    writes it, as `npm run update` does
+//   node scripts/catalogue.mjs    writes them, as `npm run update` does
 
 import { readFileSync, writeFileSync } from 'node:fs'
 
 export const SOURCE = 'packages/core/data/crawlers.json'
 export const TARGET = 'packages/core/src/crawlers/catalogue.ts'
+const FINDINGS = 'packages/core/data/findings.json'
+
+/** The text of each module, by its path. */
+export const MADE = {
+  [TARGET]: catalogueText,
+  'packages/core/src/lint/finding-messages.ts': findingsText,
+}
 
 /** Returns the text of the module. Neighbours of the same operator, source and date share a line. */
-export function catalogueText() {
+function catalogueText() {
   const { date, crawlers } = JSON.parse(readFileSync(SOURCE, 'utf8'))
   const pages = []
   for (const { operator, source, readOn, retired, ...crawler } of crawlers) {
@@ -30,6 +37,19 @@ ${lines.join('')}]
 `
 }
 
+/** Returns the text of the module. Literal types: TypeScript derives `FindingCode` from them. */
+function findingsText() {
+  const tables = Object.entries(JSON.parse(readFileSync(FINDINGS, 'utf8'))).map(([severity, messages]) => {
+    const rows = Object.entries(messages).map(([code, message]) => `    '${code}': ${literal(message)},\n`)
+    return `  ${severity}: {\n${rows.join('')}  },\n`
+  })
+  return `// Made from ${FINDINGS} by scripts/catalogue.mjs: change the JSON and run \`npm run update\`.
+// biome-ignore-all format: one message on one line
+export const findingMessages = {
+${tables.join('')}} as const
+`
+}
+
 /** Returns a value as JavaScript. An undefined `since` is written: its type has it. */
 function literal(value) {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
@@ -39,4 +59,6 @@ function literal(value) {
   return `{ ${members.map(([key, one]) => `${key}: ${literal(one)}`).join(', ')} }`
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(TARGET, catalogueText())
+if (process.argv[1] === import.meta.filename) {
+  for (const [path, text] of Object.entries(MADE)) writeFileSync(path, text())
+}
