@@ -1,5 +1,5 @@
 // Makes modules of packages/core/src from the tables of packages/core/data: the catalogue of crawlers,
-// and the messages of findings. So core runs without a file to read, in browsers too.
+// and the messages and fixes of findings. So core runs without a file to read, in browsers too.
 //
 //   node scripts/catalogue.mjs    writes them, as `npm run update` does
 
@@ -12,7 +12,8 @@ const FINDINGS = 'packages/core/data/findings.json'
 /** The text of each module, by its path. */
 export const MADE = {
   [TARGET]: catalogueText,
-  'packages/core/src/lint/finding-messages.ts': findingsText,
+  'packages/core/src/lint/finding-messages.ts': findingMessages,
+  'packages/core/src/review/finding-fixes.ts': findingFixes,
 }
 
 /** Returns the text of the module. Neighbours of the same operator, source and date share a line. */
@@ -37,16 +38,34 @@ ${lines.join('')}]
 `
 }
 
-/** Returns the text of the module. Literal types: TypeScript derives `FindingCode` from them. */
-function findingsText() {
-  const tables = Object.entries(JSON.parse(readFileSync(FINDINGS, 'utf8'))).map(([severity, messages]) => {
-    const rows = Object.entries(messages).map(([code, message]) => `    '${code}': ${literal(message)},\n`)
-    return `  ${severity}: {\n${rows.join('')}  },\n`
+/** Returns the messages by severity and code. TypeScript derives `FindingCode` from them. */
+function findingMessages() {
+  const bySeverity = Object.entries(Object.groupBy(findings(), ({ severity }) => severity))
+  const tables = bySeverity.map(([severity, rows]) => {
+    const lines = rows.map(({ code, message }) => `    '${code}': ${literal(message)},\n`)
+    return `  ${severity}: {\n${lines.join('')}  },\n`
   })
+  return table('findingMessages', tables)
+}
+
+/** Returns the kinds of fixes by code. */
+function findingFixes() {
+  const rows = findings().filter(({ fix }) => fix !== undefined)
+  return table(
+    'findingFixes',
+    rows.map(({ code, fix }) => `  '${code}': '${fix}',\n`),
+  )
+}
+
+function findings() {
+  return JSON.parse(readFileSync(FINDINGS, 'utf8'))
+}
+
+function table(name, lines) {
   return `// Made from ${FINDINGS} by scripts/catalogue.mjs: change the JSON and run \`npm run update\`.
-// biome-ignore-all format: one message on one line
-export const findingMessages = {
-${tables.join('')}} as const
+// biome-ignore-all format: one finding on one line
+export const ${name} = {
+${lines.join('')}} as const
 `
 }
 

@@ -1,5 +1,5 @@
-// The kinds of findings: each code with its severity and message. The messages are rows of
-// packages/core/data/findings.json, by severity and code. `{}` stands for what to write instead,
+// The kinds of findings: each code with its severity and message, a row of
+// packages/core/data/findings.json. In a message, `{}` stands for what to write instead, and
 // `{found}` for what is in the line. Codes are in kebab-case and never renamed.
 import { findingMessages } from './finding-messages.ts'
 

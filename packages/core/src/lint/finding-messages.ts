@@ -1,5 +1,5 @@
 // Made from packages/core/data/findings.json by scripts/catalogue.mjs: change the JSON and run `npm run update`.
-// biome-ignore-all format: one message on one line
+// biome-ignore-all format: one finding on one line
 export const findingMessages = {
   error: {
     'html-instead-of-robots': 'This is an HTML page; serve plain text, or answer 404 if the site has no rules.',
