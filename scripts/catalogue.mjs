@@ -12,6 +12,7 @@ const FINDINGS = 'packages/core/data/findings.json'
 /** The text of each module, by its path. */
 export const MADE = {
   [TARGET]: catalogueText,
+  'packages/core/src/lint/crawler-names.ts': crawlerNames,
   'packages/core/src/lint/finding-messages.ts': findingMessages,
   'packages/core/src/review/finding-fixes.ts': findingFixes,
 }
@@ -20,7 +21,7 @@ export const MADE = {
 function catalogueText() {
   const { date, crawlers } = JSON.parse(readFileSync(SOURCE, 'utf8'))
   const pages = []
-  for (const { operator, source, readOn, retired, ...crawler } of crawlers) {
+  for (const { operator, source, readOn, retired, short: _, ...crawler } of crawlers) {
     const page = { operator, source, readOn }
     const key = JSON.stringify(page)
     if (pages.at(-1)?.key !== key) pages.push({ key, page, crawlers: [] })
@@ -35,6 +36,24 @@ export const catalogueDate = '${date}'
 
 export const operatorPages: readonly OperatorPage[] = [
 ${lines.join('')}]
+`
+}
+
+/** Returns what the linter needs to know of the names of crawlers. It does not load the catalogue. */
+function crawlerNames() {
+  const { crawlers } = JSON.parse(readFileSync(SOURCE, 'utf8'))
+  const names = crawlers.map(({ token, name = token }) => name.toLowerCase())
+  const shortened = Object.fromEntries(
+    crawlers.flatMap(({ token, short }) => (short === undefined ? [] : [[short, token]])),
+  )
+  return `// Made from ${SOURCE} by scripts/catalogue.mjs: change the JSON and run \`npm run update\`.
+// biome-ignore-all format: one table on one line
+
+/** Documented names with a dot, a space or a digit, which a product token cannot have. In lower case. */
+export const documentedNames: ReadonlySet<string> = new Set(${literal([...new Set(names)].filter((name) => /[^a-z_-]/.test(name)).sort())})
+
+/** Product tokens that files shorten to what follows or precedes the name of the operator, by that part. */
+export const shortenedTokens: Readonly<Record<string, string>> = ${literal(shortened)}
 `
 }
 
