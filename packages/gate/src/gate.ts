@@ -250,14 +250,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       routeOf: (origin, url) => routes.of(origin, url),
       now: port.now,
     })
-    context.robots = new RobotsCheck(
-      robots,
-      redirects,
-      context.robotsPauses,
-      this.#closing.signal,
-      source,
-      this.#disobedience.admits,
-    )
+    context.robots = new RobotsCheck(robots, context, this.#closing.signal, this.#disobedience.admits)
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()
     context.sharedLimits = new SharedLimits({ pacer, now })

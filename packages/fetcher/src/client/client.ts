@@ -565,7 +565,14 @@ export class RobotsClient implements ReportingClient {
     const { UsageReader } = await import('./usage-reader.ts')
     const check = (url: string, redirectedFrom: readonly string[]) =>
       this.#cachedVerdict(url, redirectedFrom) ?? this.#check(url, undefined, redirectedFrom, undefined)
-    return new UsageReader(this.#settings, this.#telemetry, this.#closing.signal, this.#cache.shared, check)
+    const { signal: closing } = this.#closing
+    return new UsageReader({
+      ...this.#cache.shared,
+      settings: this.#settings,
+      telemetry: this.#telemetry,
+      closing,
+      check,
+    })
   }
 
   /** Returns the time before which a robots.txt is too old for these options. */
