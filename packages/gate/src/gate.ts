@@ -254,7 +254,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()
     context.sharedLimits = new SharedLimits({ pacer, now })
-    context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => routes.lanes)
+    context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency.requests, () => routes.lanes)
     context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
     context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
     this.#routes = routes
@@ -634,7 +634,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** The requests that wait or are under way. */
   *#requests(): Generator<{ readonly url: string; readonly redirectedFrom: readonly string[] }> {
-    for (const { permit } of this.#context.concurrency.started)
+    for (const { permit } of this.#context.concurrency.requests.started)
       if (permit !== undefined && !this.#reserved.has(permit)) yield permit
     for (const { requests } of this.#routes.lanes) for (const { call } of requests) yield call
   }

@@ -468,7 +468,7 @@ export class RobotsClient implements ReportingClient {
   async forget(url: string | HasHref): Promise<boolean> {
     this.#throwIfClosed()
     const { origin } = validUrl(urlText(url))
-    void this.#usageReader?.then((reader) => reader.forget(origin))
+    void this.#usageReader?.then((reader) => reader.tdmrep.forget(origin))
     return orAborted(this.#cache.forget(origin), [this.#closing.signal])
   }
 
@@ -498,7 +498,7 @@ export class RobotsClient implements ReportingClient {
    */
   async close(): Promise<void> {
     this.#closing.abort(new ClientClosedError())
-    await Promise.all([this.#cache.close(), this.#usageReader?.then((reader) => reader.close())])
+    await Promise.all([this.#cache.close(), this.#usageReader?.then((reader) => reader.tdmrep.close())])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -61,11 +61,11 @@ type ReadPage = Omit<OpenedPage, 'clone' | 'charset'>
 
 export class UsageReader {
   readonly #parts: TdmrepParts
-  readonly #tdmrep: TdmrepLoader
+  readonly tdmrep: TdmrepLoader
 
   constructor(parts: TdmrepParts) {
     this.#parts = parts
-    this.#tdmrep = new TdmrepLoader(parts)
+    this.tdmrep = new TdmrepLoader(parts)
   }
 
   /**
@@ -120,7 +120,7 @@ export class UsageReader {
     if (mayFetch === undefined) return notFetched(origin, 'ignored', 'the caller does without it')
     const verdict = mayFetch(parseUrl(tdmrepUrl(origin)) as ParsedUrl)
     return verdict.allowed
-      ? this.#loaded(origin, await this.#tdmrep.load(origin, options))
+      ? this.#loaded(origin, await this.tdmrep.load(origin, options))
       : notFetched(origin, 'disallowed', `the crawler may not fetch it: ${describeReason(verdict)}`)
   }
 
@@ -150,18 +150,9 @@ export class UsageReader {
     }
   }
 
-  /** Removes the tdmrep.json of an origin from memory. */
-  forget(origin: string): void {
-    this.#tdmrep.forget(origin)
-  }
-
-  async close(): Promise<void> {
-    await this.#tdmrep.close()
-  }
-
   #loaded(origin: string, { entry, file }: CachedTdmrep): LoadedTdmrep {
     const { now } = this.#parts.settings
-    const access = this.#tdmrep.accessOf(entry)
+    const access = this.tdmrep.accessOf(entry)
     const attempt = structuredClone(decidingAttempt(entry, now(), this.#parts.settings.policy))
     const known = { url: tdmrepUrl(origin), attempt, freshness: undefined } as const
     const cause = describeCause(attempt)
