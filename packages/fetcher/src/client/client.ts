@@ -246,7 +246,7 @@ export class RobotsClient implements ReportingClient {
         options === undefined ||
         (options.maxAgeMs === undefined && options.redirectedFrom === undefined && !options.signal?.aborted)
       const allowed = mayAnswerNow ? this.#isAllowedNow(urlText(url)) : undefined
-      if (allowed === undefined) return this.#isAllowedLater(url, options)
+      if (allowed === undefined) return this.check(url, options).then((verdict) => verdict.allowed)
       this.#telemetry.countVerdict(allowed)
       return allowed ? ALLOWED : DISALLOWED
     } catch (error) {
@@ -588,12 +588,13 @@ export class RobotsClient implements ReportingClient {
   /** @param source The option that the product tokens come from. */
   #logProductTokens(source: 'userAgent' | 'productToken'): void {
     const names = this.#settings.productTokens.map((token, n) => (n === 0 ? token : `, else ${token}`)).join('')
-    this.#telemetry.info(`robots.txt is read for ${names} (the name comes from the option ${source})`)
+    this.#telemetry.log('info', `robots.txt is read for ${names} (the name comes from the option ${source})`)
   }
 
   #warnOfUserAgent(): void {
     const { userAgent, productTokens } = this.#settings
-    this.#telemetry.warn(
+    this.#telemetry.log(
+      'warn',
       `productToken: the userAgent ${JSON.stringify(userAgent)} does not contain ${productTokens.join(' or ')}, so a site cannot tell which rules the crawler obeys; begin it with a name such as ${productTokens[0]}/1.0 (RFC 9309 §2.2.1)`,
     )
   }
@@ -684,10 +685,6 @@ export class RobotsClient implements ReportingClient {
     const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
     const entry = settle(undefined, origin, outcome, now(), policy)
     return { entry, rules: this.#cache.noRules, freshUntil: 0, tdmrep: undefined }
-  }
-
-  async #isAllowedLater(url: string | HasHref, options: LookupOptions | undefined): Promise<boolean> {
-    return (await this.check(url, options)).allowed
   }
 
   /**
