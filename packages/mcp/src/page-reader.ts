@@ -10,8 +10,7 @@ import { countsWait } from '@politely/gate/internal'
 import type { PageText } from './html-to-text.ts'
 import type { FetchToolsOptions } from './options.ts'
 import { decodePage, kindOf, mediaTypeOf, readBytes } from './page-body.ts'
-import { RecentPages } from './page-cache.ts'
-import { pageNetwork, type ToolNetwork } from './page-network.ts'
+import { pageNetwork, RecentPages, type ToolNetwork } from './page-network.ts'
 
 export interface PageReaderOptions extends FetchToolsOptions {
   /** Readers that share a pacer keep each site's delay together. */
