@@ -34,6 +34,7 @@ const KINDS = {
  *   421 and 425, after which the same request may succeed; and statuses from 600 on (RFC 9110 §15).
  * - `connection`: no usable response. DNS, TCP, TLS or HTTP failed, or a time limit passed; a 1xx,
  *   which ends no request; and 407 and 511, which the crawler's proxy or network sends.
+ * @useDeclaredType
  */
 export type PageOutcomeKind = keyof typeof KINDS
 
