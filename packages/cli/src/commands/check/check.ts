@@ -1,6 +1,7 @@
 // `politely check`: fetches robots.txt files, or reads one, and prints a verdict for each URL.
+
+import { explainUrlProblem } from '@politely/core'
 import { readingOf, rulesFor } from '@politely/core/crawlers'
-import { explainUrlProblem } from '@politely/core/internal'
 import {
   type ClientVerdict,
   loggableVerdict,
