@@ -72,7 +72,7 @@ export interface Sender {
 
 export function senderOf(gate: PoliteGate): Sender {
   const client = clientPort(gate.robots)
-  return { gate, client, port: gatePort(gate), signer: client.signer() }
+  return { gate, client, port: gatePort(gate), signer: client.settings().sign }
 }
 
 /** What an exchange needs to know of a request. */

@@ -69,7 +69,7 @@ export function resolveGate(
   const { pacing, others } = splitPacing(options)
   const { now, signal, lookup } = others
   const robots = new RobotsClient(others)
-  if (pages !== undefined) clientPort(robots).followPages(pages)
+  if (pages !== undefined) clientPort(robots).settings().way.followPages(pages)
   const gate = new PoliteGate({ robots, ...pacing, lookup, now })
   // The signal also closes the RobotsClient, without which requests that wait cannot start.
   const removeListener = signal && onAbort(signal, () => gate.close())
