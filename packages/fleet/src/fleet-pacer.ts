@@ -34,6 +34,7 @@ import type {
   Admission,
   CircuitReport,
   CircuitResult,
+  FleetPacerCounters,
   LeaseTerms,
   Pacer,
   ReportingPacer,
@@ -41,7 +42,7 @@ import type {
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
-import type { FleetPacerCounters, PaceReason, PacerOutage } from '@politely/gate/internal'
+import type { PaceReason, PacerOutage } from '@politely/gate/internal'
 import { FleetCircuits } from './fleet-circuits.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { LeaseRenewals } from './lease-renewals.ts'

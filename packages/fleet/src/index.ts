@@ -6,15 +6,15 @@ export type {
   Admission,
   CircuitFailure,
   CircuitReport,
+  FleetFailureMessage,
+  FleetPacerCounters,
+  FleetRecoveredMessage,
   ReportingPacer,
   Reservation,
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
 export type {
-  FleetFailureMessage,
-  FleetPacerCounters,
-  FleetRecoveredMessage,
   PaceReason,
   PacerOutage,
 } from '@politely/gate/internal'

@@ -21,8 +21,8 @@
 //    750 ms   it is made again, and fails
 //   1750 ms   it is made again, and succeeds: `onRecovered` and `onPossibleLoss` are called
 import { withTimeout } from '@politely/fetcher/internal'
-import type { ReportingPacer } from '@politely/gate'
-import type { FleetFailureMessage, FleetRecoveredMessage, PacerOutage } from '@politely/gate/internal'
+import type { FleetFailureMessage, FleetRecoveredMessage, ReportingPacer } from '@politely/gate'
+import type { PacerOutage } from '@politely/gate/internal'
 import type { CircuitReply, PaceReply, PauseReply, PlainReply } from './pace-reply.ts'
 import type { CircuitChange, Operation, PaceTransport, ScriptRequest } from './pace-transport.ts'
 import { publish } from './publish.ts'

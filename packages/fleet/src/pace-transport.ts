@@ -1,7 +1,6 @@
 // What a FleetPacer needs of its server: Redis and Postgres differ in this only.
 import type { PaceLimits } from '@politely/core/engine'
-import type { ReportingPacer } from '@politely/gate'
-import type { FleetFailureMessage } from '@politely/gate/internal'
+import type { FleetFailureMessage, ReportingPacer } from '@politely/gate'
 import type { CircuitReply, PaceReply } from './pace-reply.ts'
 
 export type Operation = FleetFailureMessage['operation']

@@ -15,6 +15,6 @@ export type {
 export type * from '@politely/gate/shown-types'
 export type { RedisClient } from './client.ts'
 export { RedisReplyError, RedisTimeoutError } from './errors.ts'
-export type { RedisPacerMessages } from './pacer-events.ts'
+export type { RedisEvictionMessage, RedisPacerMessages } from './pacer-events.ts'
 export { RedisPacer, type RedisPacerOptions } from './redis-pacer.ts'
 export { RedisStore, type RedisStoreOptions } from './redis-store.ts'

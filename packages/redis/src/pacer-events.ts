@@ -1,11 +1,9 @@
 // The messages that a RedisPacer publishes on channels of `node:diagnostics_channel`.
-import type { ReportingPacer } from '@politely/gate'
-import type { FleetFailureMessage, FleetRecoveredMessage } from '@politely/gate/internal'
+import type { FleetFailureMessage, FleetRecoveredMessage, ReportingPacer } from '@politely/gate'
 
 /**
  * Redis may evict keys under its `maxmemory-policy`, so delays may be shorter than asked. Published
  * once for each pacer.
- * @inline
  */
 export type RedisEvictionMessage = {
   /** The pacer that publishes the message. */

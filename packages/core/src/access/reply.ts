@@ -81,7 +81,11 @@ const TRAITS = {
  */
 export type FailureReason = keyof typeof TRAITS
 
-/** The reasons for which a request for a page may get no response. */
+/**
+ * The reasons for which a request for a page may get no response.
+ * @inline
+ * @useDeclaredType
+ */
 export type PageFailureReason = {
   [Reason in FailureReason]: 'of-page' extends (typeof TRAITS)[Reason][number] ? Reason : never
 }[FailureReason]

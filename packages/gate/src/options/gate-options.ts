@@ -27,10 +27,7 @@ export interface PoliteGateOptions extends PacingOptions {
   readonly logger?: Logger | undefined
 }
 
-/**
- * Where the URL of a request comes from.
- * @inline
- */
+/** Where the URL of a request comes from. */
 export interface SourceOptions {
   /**
    * The URLs that led to this one, in order: of the page whose link it is, of the sitemap that

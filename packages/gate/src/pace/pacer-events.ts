@@ -31,10 +31,7 @@ interface PacerMessage {
   readonly key: string
 }
 
-/**
- * A call of the server, such as Redis, failed or took longer than `timeoutMs`.
- * @inline
- */
+/** A call of the server, such as Redis, failed or took longer than `timeoutMs`. */
 export interface FleetFailureMessage extends PacerMessage {
   /**
    * The method of the pacer; `pause`: tells the server of a pause that it may have lost;
@@ -59,7 +56,6 @@ export interface FleetFailureMessage extends PacerMessage {
 /**
  * A call of the server, such as Redis, succeeded after a call had failed. In Redis, the calls for
  * the keys of one hash tag fail and recover together.
- * @inline
  */
 export interface FleetRecoveredMessage extends PacerMessage {
   /** How many attempts have failed in a row. Calls that were under way together are one attempt. */
