@@ -54,10 +54,7 @@ const SERVER_OPTIONS: Readonly<Record<keyof PolitelyServerOptions, true>> = {
   logger: true,
 }
 
-/**
- * Where a server listens: at a TCP address, or at a UNIX socket.
- * @inline
- */
+/** Where a server listens: at a TCP address, or at a UNIX socket. */
 export type ServerAddress = TcpOptions | { readonly socket: string }
 
 /**

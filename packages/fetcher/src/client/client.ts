@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events'
 import {
   type Access,
   type Explanation,
+  explainUrlProblem,
   type HasHref,
   type InvalidUrl,
   OptionError,
@@ -13,7 +14,6 @@ import {
 } from '@politely/core'
 import { allows, settle } from '@politely/core/engine'
 import {
-  explainUrlProblem,
   type Failure,
   MAX_SHORT_URL_LENGTH,
   markClass,
@@ -454,8 +454,8 @@ export class RobotsClient implements ReportingClient {
   async forget(url: string | HasHref): Promise<boolean> {
     this.#throwIfClosed()
     const { origin } = validUrl(urlText(url))
-    void this.#usageReader?.then((reader) => reader.tdmrep.forget(origin))
-    return orAborted(this.#cache.forget(origin), [this.#closing.signal])
+    const forgotten = this.#cache.forget(origin).finally(async () => (await this.#usageReader)?.tdmrep.forget(origin))
+    return orAborted(forgotten, [this.#closing.signal])
   }
 
   /**

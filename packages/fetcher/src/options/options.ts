@@ -1,8 +1,8 @@
 // The options of a RobotsClient, and their checks at construction.
 import type { LookupFunction } from 'node:net'
-import { type Dialect, type DialectName, OptionError, productTokenOf } from '@politely/core'
+import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
 import { type AccessPolicy, accessPolicyOf } from '@politely/core/engine'
-import { dialectFor, explainMissingToken, isProductToken } from '@politely/core/internal'
+import { dialectFor, explainMissingToken } from '@politely/core/internal'
 import {
   abortSignal,
   assertOptions,

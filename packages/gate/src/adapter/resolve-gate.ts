@@ -18,7 +18,6 @@ import type { PacingOptions } from '../pace/pacing-options.ts'
 /**
  * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a
  * new gate and its RobotsClient.
- * @inline
  */
 export type GateOrOptions = { readonly gate: PoliteGate } | PoliteGateOptions | (RobotsClientOptions & PacingOptions)
 
