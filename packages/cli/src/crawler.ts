@@ -23,7 +23,7 @@ export function adviceOnContact(userAgent: string): string | undefined {
  * `match` does not load.
  * @throws {UsageError} for a missing or an invalid product token.
  */
-export function tokensOf(args: Arguments): readonly string[] {
+export function givenTokens(args: Arguments): readonly string[] {
   const given = checkedTokens('product-token', args.all('product-token'))
   if (given.length > 0) return given
   const userAgent = args.get('user-agent')
@@ -77,7 +77,7 @@ export interface Crawler {
 export function crawlersOf(args: Arguments): readonly Crawler[] {
   const names = checkedTokens('crawler', args.all('crawler'))
   if (names.length > 0) return names.map((name) => ({ name, tokens: [name] }))
-  const tokens = tokensOf(args)
+  const tokens = givenTokens(args)
   return [{ name: tokens.join(', '), tokens }]
 }
 

@@ -7,7 +7,7 @@ import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from './numbers.ts'
 import { type Fetch, withPages } from './pages.ts'
 
 /** What a command that requests pages works with. */
-export interface Site {
+export interface OpenGate {
   readonly client: RobotsClient
   readonly gate: PoliteGate
   /** Makes requests without the gate. */
@@ -23,7 +23,7 @@ export interface Site {
  */
 export function withGate<T>(
   args: Arguments,
-  use: (site: Site) => Promise<T>,
+  use: (open: OpenGate) => Promise<T>,
   {
     logsWaits = args.get('format') === 'text',
     maxConcurrent,

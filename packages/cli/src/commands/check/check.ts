@@ -9,10 +9,10 @@ import {
   withoutCredentials,
 } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { crawlerText, noteProducts, tokensOf } from '../../crawler.ts'
+import { crawlerText, givenTokens, noteProducts } from '../../crawler.ts'
 import { EXITS, exitOf, UsageError } from '../../exit-code.ts'
 import { withClient } from '../../input/client.ts'
-import { describeFile, isFile } from '../../input/is-file.ts'
+import { explainFileName, isFile } from '../../input/is-file.ts'
 import { isTooLong, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { withOptionalStore } from '../../input/store.ts'
@@ -64,7 +64,7 @@ async function checkSites(args: Arguments): Promise<number> {
 /** Checks the URLs against one file, whatever their origins are. */
 async function checkFile(file: string, args: Arguments): Promise<number> {
   const named = await loadRobots(file, args)
-  return named === undefined ? EXITS.unreachable.code : print(verdictsByFile(named, tokensOf(args), args), args)
+  return named === undefined ? EXITS.unreachable.code : print(verdictsByFile(named, givenTokens(args), args), args)
 }
 
 function print(rows: AsyncIterable<Checked>, args: Arguments): Promise<number> {
@@ -86,7 +86,7 @@ function print(rows: AsyncIterable<Checked>, args: Arguments): Promise<number> {
         ? ''
         : formatReport(verdict, {
             ...context,
-            crawler: crawlerText(tokensOf(args)),
+            crawler: crawlerText(givenTokens(args)),
             now: Date.now(),
             edge,
             proxy: args.get('proxy'),
@@ -96,7 +96,7 @@ function print(rows: AsyncIterable<Checked>, args: Arguments): Promise<number> {
 
 function describeInvalid({ url, problem }: Extract<ClientVerdict, { readonly because: 'invalid-url' }>): string {
   const shown = JSON.stringify(shorten(withoutCredentials(url)))
-  return `${shown}: ${isFile(url) ? describeFile(url) : explainUrlProblem(problem, url)}`
+  return `${shown}: ${isFile(url) ? explainFileName(url) : explainUrlProblem(problem, url)}`
 }
 
 /**

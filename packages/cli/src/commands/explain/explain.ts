@@ -6,7 +6,7 @@ import { describeDeviations, lossOf, nearRules } from '@politely/core/review'
 import type { PolicyToken } from '@politely/core/usage'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { crawlerText, noteProducts, tokensOf } from '../../crawler.ts'
+import { crawlerText, givenTokens, noteProducts } from '../../crawler.ts'
 import { EXITS, exitOf, UsageError } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { rejectFiles } from '../../input/is-file.ts'
@@ -62,7 +62,7 @@ interface Crawler {
 }
 
 function crawlerOf(args: Arguments): Crawler {
-  const names = tokensOf(args)
+  const names = givenTokens(args)
   noteProducts(args)
   return { text: crawlerText(names), names, reading: readingOf(names, dialects[dialectOf(args)]) }
 }

@@ -13,7 +13,7 @@ import {
 import { UNSEEN_TAGS } from '@politely/fetcher/internal'
 import { type PoliteFetch, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
-import { noteProducts, tokensOf } from '../../crawler.ts'
+import { givenTokens, noteProducts } from '../../crawler.ts'
 import { EXITS, type ExitName, exitOf, UsageError } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { withGate } from '../../input/gate.ts'
@@ -61,7 +61,7 @@ function usageOfSites(page: GivenPage | undefined, args: Arguments): Promise<num
 }
 
 async function usageByFiles(file: string, page: GivenPage | undefined, args: Arguments): Promise<number> {
-  const tokens = tokensOf(args)
+  const tokens = givenTokens(args)
   const named = await loadRobots(file, args)
   if (named === undefined) return EXITS.unreachable.code
   const tdmrep = await givenTdmrep(args)
