@@ -22,8 +22,11 @@ export interface CommandSpec {
   readonly exits: { readonly success: string; readonly fails?: string }
   /** Why operands make no sense, if the command takes none: `match reads URLs from stdin`. */
   readonly noOperands?: string
-  /** The command listens to Ctrl-C and SIGTERM, and has something to do then. */
-  readonly endsItself?: true
+  /**
+   * The runner does not listen to Ctrl-C and SIGTERM. Either the command does, and has something to do
+   * then. Or it computes for seconds, in which Node calls no listener: then the signal must end it.
+   */
+  readonly leavesSignals?: true
   /** Loads the code of the command and runs it. Returns the exit code. @param all All commands. */
   run(args: Arguments, all: readonly CommandSpec[]): Promise<number>
 }
