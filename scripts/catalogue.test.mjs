@@ -1,8 +1,8 @@
-// The catalogue of known crawlers: its JSON, and the module made from it.
+// The tables of core: their JSON, and the modules made from them.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
-import { catalogueText, SOURCE, TARGET } from './catalogue.mjs'
+import { MADE, SOURCE } from './catalogue.mjs'
 
 const { Ajv2020 } = createRequire(new URL('../packages/cli/package.json', import.meta.url))('ajv/dist/2020.js')
 
@@ -16,6 +16,6 @@ test('the rows follow the schema, one on each line', () => {
   expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')))).toEqual(crawlers)
 })
 
-test(`${TARGET} is made from the rows`, () => {
-  expect(catalogueText(), 'run `npm run update`, which writes it').toBe(readFileSync(TARGET, 'utf8'))
+test.each(Object.entries(MADE))('%s is made from its rows', (path, text) => {
+  expect(text(), 'run `npm run update`, which writes it').toBe(readFileSync(path, 'utf8'))
 })

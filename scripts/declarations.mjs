@@ -32,7 +32,7 @@ const WITH_UNDICI = ['@politely/fetcher', '@politely/gate/undici', '@politely/te
 function createUsers(tarballs, app, folder) {
   return tarballs.flatMap(({ manifest }) =>
     entryPoints(manifest)
-      .filter(({ specifier }) => !/\/(internal|review|shown-types|command)$/.test(specifier))
+      .filter(({ specifier }) => !/\/(internal|review|shown-types|command|flags)$/.test(specifier))
       .map(({ specifier, file }) => {
         const home = join(folder, specifier.replaceAll(/\W+/g, '-'))
         const modules = [manifest.name, '@types/node', ...Object.keys(peersOf([{ manifest }]))]

@@ -1,4 +1,4 @@
-// `npm run update`: writes all that is made from the source: the catalogue of crawlers, the pages that
+// `npm run update`: writes all that is made from the source: the tables of core, the pages that
 // tests compare, the list of public names, the lockfile of packed packages, and the formatting.
 
 import { spawnSync } from 'node:child_process'
@@ -6,7 +6,7 @@ import { updatePackedLock } from './packed.mjs'
 import { SetupError } from './tools.mjs'
 
 const SCRIPTS = [
-  ['scripts/catalogue.mjs'], // the pages of the catalogue are made from it
+  ['scripts/catalogue.mjs'], // other pages are made from these tables
   ['scripts/pages.mjs', '--write'],
   ['scripts/api.mjs', '--names'],
   ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '--colors=off', '.'],

@@ -39,11 +39,8 @@ const OVERHEAD_BYTES = 500
 /** How much of `maxBytes` is in use after the oldest pages were deleted. */
 const FILLED = 0.99
 
-/**
- * Options of a `MemoryPageStore`.
- * @inline
- */
-interface MemoryPageStoreOptions {
+/** Options of a `MemoryPageStore`. */
+export interface MemoryPageStoreOptions {
   /** How long bodies, records and visits may be together. Bytes. */
   readonly maxBytes: number
 }

@@ -12,11 +12,8 @@ import type { StoredPage, VisitLog } from './page-store.ts'
 import { pageKeyOf } from './response-fields.ts'
 import { type StoreAttempt, Visits } from './visits.ts'
 
-/**
- * Which responses `prune` deletes.
- * @inline
- */
-interface PruneOptions {
+/** Which responses `prune` deletes. */
+export interface PruneOptions {
   /** Those that the site has neither sent nor confirmed for so long. Milliseconds. */
   readonly olderThanMs: number
   /** Whether the visits of their URLs are deleted too. Default false. */
@@ -26,6 +23,14 @@ interface PruneOptions {
    * values of Vary, are deleted too. Default: all.
    */
   readonly where?: ((page: StoredPage) => boolean) | undefined
+}
+
+/** What `prune` deleted. */
+export interface Pruned {
+  /** How many stored responses. */
+  readonly pages: number
+  /** How long their bodies were. */
+  readonly bytes: number
 }
 
 /**
@@ -130,12 +135,7 @@ export class PageCache implements ResponseCache {
    * Deletes old responses.
    * @throws {OptionError} for an invalid option.
    */
-  async prune(options: PruneOptions): Promise<{
-    /** How many stored responses. */
-    readonly pages: number
-    /** How long their bodies were. */
-    readonly bytes: number
-  }> {
+  async prune(options: PruneOptions): Promise<Pruned> {
     assertOptions(options, '{ olderThanMs: 2_592_000_000 }', { olderThanMs: true, forget: true, where: true })
     const { forget = false, where = () => true } = options
     callable('where', where, 'a function that gets a stored response and returns true or false')

@@ -2,8 +2,9 @@
 // closes.
 import { OptionError } from '@politely/core'
 import { oneOf } from '@politely/fetcher/internal'
+import type { GateOrOptions } from '@politely/gate'
 import { type PoliteGate, type RobotsDisallowedError, resolveGate } from '@politely/gate'
-import { assertGateOptions, type GateOrOptions } from '@politely/gate/internal'
+import { assertGateOptions } from '@politely/gate/internal'
 import { Guard, type GuardOptions } from './guard.ts'
 import { type GuardedPage, GuardedPages } from './pages.ts'
 import type { ErrorReason } from './paused-request.ts'

@@ -1,7 +1,7 @@
 // What the adapters of Politely use, and the types that are parts of public ones. Not public: it
 // may change in any version.
 
-export { documentTagsOf } from './document-tags.ts'
+export { documentTagsOf } from './document-headers.ts'
 export { Guard, type GuardOptions, type PageRequestOptions, type RequestAdmission } from './guard.ts'
 export { type DriverRequest, GuardedPages, type WrapNavigation } from './pages.ts'
 export type { ErrorReason, HeaderEntry, PausedRequest, RequestKind } from './paused-request.ts'

@@ -23,6 +23,7 @@ export {
   type Logger,
   RobotsClient,
   type RobotsClientOptions,
+  type UsageOptions,
 } from '@politely/fetcher'
 export {
   AbortedWaitError,
@@ -45,6 +46,7 @@ export {
   refusalOf,
   usageOf,
   WaitTooLongError,
+  type WhenOptions,
 } from '@politely/gate'
 // The types that a gate and a client show.
 export type * from '@politely/gate/shown-types'

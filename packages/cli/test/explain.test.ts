@@ -1,6 +1,5 @@
 // What `politely explain` draws.
-import { dialects } from '@politely/core'
-import { deviations } from '@politely/core/internal'
+import { deviations, dialects } from '@politely/core'
 import { differences } from '@politely/core/review'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'

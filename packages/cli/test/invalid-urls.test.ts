@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { explainUrlProblem } from '@politely/core/internal'
+import { explainUrlProblem } from '@politely/core'
 import { invalidUrlCases, urlCases } from '@politely/testkit/cases/url-cases'
 import { afterAll, expect, test } from 'vitest'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'

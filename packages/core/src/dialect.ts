@@ -165,10 +165,7 @@ const rfc9309: Dialect = {
   },
 }
 
-/**
- * One question that a dialect answers differently from `rfc9309`.
- * @inline
- */
+/** One question that a dialect answers differently from `rfc9309`. */
 export type Deviation = {
   [Q in keyof (ParsingRules & AccessDefaults)]: {
     readonly question: Q

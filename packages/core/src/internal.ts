@@ -32,7 +32,7 @@ export {
   formatTime,
 } from './describe.ts'
 export { escapeControls, textWithoutCredentials, withoutCredentials } from './describe-value.ts'
-export { type AccessDefaults, type Deviation, deviations, type ParsingRules } from './dialect.ts'
+export type { AccessDefaults, ParsingRules } from './dialect.ts'
 export { editDistance, findRows } from './edit-distance.ts'
 export { isOfClass, markClass, otherCopyProblem, PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText, type LooksLike } from './foreign-format.ts'
@@ -42,7 +42,7 @@ export { type HeaderLine, headerLines } from './http/header-lines.ts'
 export { headerOf } from './http/headers.ts'
 export { MAX_RETRY_AFTER_MS } from './http/retry-after.ts'
 export { assertKnownNames } from './known-options.ts'
-export { type FindingKind, findingMessages } from './lint/finding-kinds.ts'
+export type { FindingKind } from './lint/finding-kinds.ts'
 export type { BoundDialect } from './match/bound-rules.ts'
 export type { WonBy } from './match/explanation.ts'
 export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.ts'
@@ -82,23 +82,21 @@ export type { OtherField } from './parse/directive.ts'
 export type { SignalUse } from './parse/preference-labels.ts'
 export type { ProductTokens } from './parse/product-tokens.ts'
 export type { OtherRecord } from './parse/records.ts'
-export { explainMissingToken, isProductToken } from './parse/user-agent-name.ts'
+export { explainMissingToken } from './parse/user-agent-name.ts'
 export type { NextVisitReason } from './revisit/next-visit.ts'
 export type { BindOptions } from './robots.ts'
 export { DAY_MS, MAX_TIMED_RECORDS } from './timed-records.ts'
 export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin } from './url/origin.ts'
-export { explainUrlProblem } from './url/url-problem.ts'
 export type { Combination } from './usage/combine.ts'
 export type { ConflictKind, UsageReading } from './usage/conflicts.ts'
 export type { Channel, UsageProblem, UsageSource } from './usage/purpose.ts'
-export type { LabelAnswer, LabelValues } from './usage/robots-txt/label-values.ts'
+export type { LabelAnswer } from './usage/robots-txt/label-values.ts'
 export type { UncountedMeta } from './usage/tags/meta-slips.ts'
-export type { HeadLicense, HeadMeta, HeadReaderOptions } from './usage/tags/page-head.ts'
+export type { HeadLicense, HeadMeta } from './usage/tags/page-head.ts'
 export type {
   RobotsProblem,
   RobotsProblemReason,
   RobotsStatement,
-  TaggedResponse,
 } from './usage/tags/robots-directives.ts'
 export type {
   RobotsDocument,

@@ -6,7 +6,7 @@ import { assertKnownOptions } from './known-options.ts'
 import { assertSource } from './parse/source.ts'
 import { Robots } from './robots.ts'
 import type { HasHref } from './url/origin.ts'
-import { ownOrigin } from './url/own-origin.ts'
+import { ownOrigin } from './url/origin.ts'
 
 /** Options of `parseRobots`. */
 export interface ParseOptions {

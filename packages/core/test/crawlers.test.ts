@@ -10,8 +10,7 @@ import {
   readingOf,
   rulesFor,
 } from '../src/crawlers/index.ts'
-import { type DialectName, describeReason, dialects, lintRobots, parseRobots } from '../src/index.ts'
-import { isProductToken } from '../src/internal.ts'
+import { type DialectName, describeReason, dialects, isProductToken, lintRobots, parseRobots } from '../src/index.ts'
 
 const tokens = new Set(knownCrawlers.map(({ token }) => token.toLowerCase()))
 const DATE = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/

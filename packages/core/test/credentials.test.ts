@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/cases/secret-urls'
 import { expect, test } from 'vitest'
 import { describeValue } from '../src/engine.ts'
-import { describeVerdict, parseRobots } from '../src/index.ts'
-import { explainUrlProblem, textWithoutCredentials, withoutCredentials } from '../src/internal.ts'
+import { describeVerdict, explainUrlProblem, parseRobots } from '../src/index.ts'
+import { textWithoutCredentials, withoutCredentials } from '../src/internal.ts'
 
 test.for([
   ['https://me:secret@a.test/x', 'https://a.test/x'],

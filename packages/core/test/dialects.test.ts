@@ -7,13 +7,14 @@ import {
   type Dialect,
   type DialectName,
   describeReason,
+  deviations,
   dialects,
   explainDialects,
   OptionError,
   parseRobots,
   restoreRules,
 } from '../src/index.ts'
-import { advance, deviations, dialectFor, originAccessOf, startAttempt } from '../src/internal.ts'
+import { advance, dialectFor, originAccessOf, startAttempt } from '../src/internal.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 const HOUR = 3_600_000

@@ -1,8 +1,7 @@
 // The answer to an invalid URL: docs/reference/errors.md.
 import { invalidUrlCases, notUrls, type UrlCase, urlCaseName, urlCases } from '@politely/testkit/cases/url-cases'
 import { describe, expect, it, test } from 'vitest'
-import { describeVerdict, originOf, parseRobots } from '../src/index.ts'
-import { explainUrlProblem } from '../src/internal.ts'
+import { describeVerdict, explainUrlProblem, originOf, parseRobots } from '../src/index.ts'
 import { dialectNames } from './all-matchers.ts'
 
 const FILE = 'User-agent: *\nDisallow: /private\n'

@@ -1,8 +1,8 @@
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { originOf, productTokenOf } from '../src/index.ts'
-import { explainUrlProblem, isProductToken, parseUrl } from '../src/internal.ts'
+import { explainUrlProblem, isProductToken, originOf, productTokenOf } from '../src/index.ts'
+import { parseUrl } from '../src/internal.ts'
 
 describe('origin of a URL, RFC 9309 §2.3', () => {
   it.each([

@@ -3,6 +3,8 @@ import {
   describeReason,
   describeVerdict,
   explainDialects,
+  explainUrlProblem,
+  isProductToken,
   lintRobots,
   OptionError,
   originOf,
@@ -10,7 +12,7 @@ import {
   productTokenOf,
   restoreRules,
 } from '../src/index.ts'
-import { describeState, escapeControls, explainUrlProblem, isProductToken } from '../src/internal.ts'
+import { describeState, escapeControls } from '../src/internal.ts'
 import { dialectNames } from './all-matchers.ts'
 
 const robots = parseRobots(

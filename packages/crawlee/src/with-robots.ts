@@ -3,6 +3,7 @@ import type { Request } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
 import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
+import type { GateOrOptions } from '@politely/gate'
 import {
   BudgetError,
   InvalidRequestError,
@@ -10,7 +11,7 @@ import {
   RobotsDisallowedError,
   resolveGate,
 } from '@politely/gate'
-import { assertGateOptions, checkedCache, type GateOrOptions } from '@politely/gate/internal'
+import { assertGateOptions, checkedCache } from '@politely/gate/internal'
 import { CachedPages } from './cache/cached-pages.ts'
 import {
   type AnyCrawler,
@@ -20,8 +21,7 @@ import {
   type RequestSource,
 } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
-import { replaceFailureLog } from './failed/failure-log.ts'
-import { RefusedRequests } from './failed/refused-requests.ts'
+import { RefusedRequests, replaceFailureLog } from './failed/refused-requests.ts'
 import { markLinks } from './link-sources.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
@@ -30,7 +30,7 @@ import { fetchThroughProxies } from './proxied-fetch.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 import { obeyRobotsTags } from './robots-tags.ts'
-import { gates } from './usage/context-usage.ts'
+import { gates } from './usage/loaded-page.ts'
 
 /**
  * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and six

@@ -48,7 +48,7 @@ export {
   plausibleTimeout,
   registerPacingOptions,
 } from './options/options.ts'
-export { challengeOf, checkedSigner, type SignatureHeaders, withHeaders } from './options/request-signer.ts'
+export { challengeOf, checkedSigner, withHeaders } from './options/request-signer.ts'
 export {
   type BodyCheck,
   type CodingWatch,

@@ -289,6 +289,24 @@ describe('tdmrep.json', () => {
     expect(sites.requests).toHaveLength(6)
   })
 
+  test('is forgotten by a fetch that begins while the store deletes the origin', async ({ sites, newClient }) => {
+    sites.respond(FILE, RESERVED)
+    const clock = startClock()
+    const [deleted, held] = [Promise.withResolvers<void>(), Promise.withResolvers<Reply>()]
+    const store = Object.assign(new MemoryStore(), { delete: () => deleted.promise })
+    const client = newClient({ now: clock.now, store })
+    await client.usage(sites.withPort(PAGE))
+    clock.advance(1_000)
+    sites.respond(FILE, held.promise)
+    const forgotten = client.forget(sites.withPort(PAGE))
+    const usage = client.usage(sites.withPort(PAGE), undefined, { maxAgeMs: 999 })
+    await sites.requested(4)
+    deleted.resolve()
+    await forgotten
+    held.resolve({ status: 500 })
+    expect(await usage).toMatchObject({ tdmrep: { reading: 'unreachable' } })
+  })
+
   test('has counters and an event of its own, and no part in those of robots.txt', async ({ sites, newClient }) => {
     sites.respond(FILE, redirectTo('/0'))
     sites.respond('http://a.test:PORT/0', RESERVED)

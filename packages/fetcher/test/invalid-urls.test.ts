@@ -1,6 +1,5 @@
 // The answer to an invalid URL: docs/reference/errors.md.
-import { describeVerdict } from '@politely/core'
-import { explainUrlProblem } from '@politely/core/internal'
+import { describeVerdict, explainUrlProblem } from '@politely/core'
 import { invalidUrlCases, notUrls, type UrlCase, urlCaseName, urlCases } from '@politely/testkit/cases/url-cases'
 import { expect, test as plainTest } from 'vitest'
 import { RobotsClient, type RobotsClientOptions, withoutCredentials } from '../src/index.ts'

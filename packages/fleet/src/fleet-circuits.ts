@@ -23,7 +23,8 @@ import {
 } from '@politely/core/engine'
 import { circuitKeptUntil } from '@politely/core/internal'
 import { LRUCache } from '@politely/fetcher/internal'
-import type { Admission, CircuitReport, CircuitResult, LocalPacer, Ticket } from '@politely/gate'
+import type { Admission, CircuitReport, CircuitResult, LocalPacer } from '@politely/gate'
+import { isLocal, LOCAL } from './local-fallback.ts'
 import type { PaceCalls } from './pace-calls.ts'
 import type { CircuitReply } from './pace-reply.ts'
 import type { CircuitChange } from './pace-transport.ts'
@@ -46,7 +47,6 @@ const TEST_KEEP_MS = 3_600_000
 
 const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
 /** The tickets of probes that this worker has admitted itself begin with it. */
-const LOCAL = 'local:'
 
 interface FleetCircuitsOptions {
   readonly calls: Pick<PaceCalls, 'tryCircuit'>
@@ -172,10 +172,6 @@ export class FleetCircuits {
     const waitMs = known.report.waitMs - (this.#options.now() - known.at)
     return waitMs > 0 ? { ...known.report, waitMs } : undefined
   }
-}
-
-function isLocal(probe: Ticket | undefined): boolean {
-  return `${probe}`.startsWith(LOCAL)
 }
 
 /** Returns the circuit that a value means. A value that another program has written means none. */

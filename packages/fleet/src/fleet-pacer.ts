@@ -47,16 +47,7 @@ import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { LeaseRenewals } from './lease-renewals.ts'
 import { isLocal, LocalFallback } from './local-fallback.ts'
 import { PaceCalls } from './pace-calls.ts'
-import type {
-  DoneReply,
-  EstimateReply,
-  FailuresReply,
-  FullReply,
-  RenewedReply,
-  SlotReply,
-  WaitReply,
-  WorkerTurn,
-} from './pace-reply.ts'
+import type { EstimateReply, FullReply, PlainReply, SlotReply, WaitReply, WorkerTurn } from './pace-reply.ts'
 import { hadPushbacks, sendingOf, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
 import type { PaceTransport } from './pace-transport.ts'
 import { SendingLateness } from './sending-lateness.ts'
@@ -230,7 +221,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
         ifClear: this.#circuits.isUnseen(key) || undefined,
         ...(turnOf(ticket) ?? known?.turn),
       }
-      const reply = await this.#calls.tryCall<SlotReply | WaitReply | FullReply | FailuresReply>(
+      const reply = await this.#calls.tryCall<SlotReply | WaitReply | FullReply | PlainReply<'failures'>>(
         'reserve',
         key,
         request,
@@ -327,7 +318,10 @@ export class FleetPacer implements Pacer, ReportingPacer {
    */
   async renew(key: string, ticket: Ticket, leaseMs: number): Promise<boolean> {
     if (!this.countsUnderWay || isLocal(ticket)) return true
-    const reply = await this.#calls.tryCall<RenewedReply | DoneReply>('renew', key, { slot: slotOf(ticket), leaseMs })
+    const reply = await this.#calls.tryCall<PlainReply<'renewed'> | PlainReply>('renew', key, {
+      slot: slotOf(ticket),
+      leaseMs,
+    })
     return reply?.kind !== 'done'
   }
 

@@ -12,8 +12,8 @@ import { MAX_SLOW_DELAY_MS } from '@politely/core/internal'
 import { LRUCache } from '@politely/fetcher/internal'
 import { LocalPacer, type Reservation, type Ticket, type WaitEstimate } from '@politely/gate'
 
-/** The tickets of the local pacer begin with it. */
-const LOCAL = 'local:'
+/** The tickets of the local pacer, and its probes, begin with it. */
+export const LOCAL = 'local:'
 
 /**
  * For how many keys the first slot is remembered as taken. An evicted key waits for a delay again.
@@ -21,7 +21,7 @@ const LOCAL = 'local:'
 const MAX_KEYS = 10_000
 
 /** Returns whether the local pacer has issued a ticket. */
-export function isLocal(ticket: Ticket): boolean {
+export function isLocal(ticket: Ticket | undefined): boolean {
   return `${ticket}`.startsWith(LOCAL)
 }
 

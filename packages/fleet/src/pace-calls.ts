@@ -23,7 +23,7 @@
 import { withTimeout } from '@politely/fetcher/internal'
 import type { ReportingPacer } from '@politely/gate'
 import type { FleetFailureMessage, FleetRecoveredMessage, PacerOutage } from '@politely/gate/internal'
-import type { CircuitReply, DoneReply, PaceReply, PauseReply } from './pace-reply.ts'
+import type { CircuitReply, PaceReply, PauseReply, PlainReply } from './pace-reply.ts'
 import type { CircuitChange, Operation, PaceTransport, ScriptRequest } from './pace-transport.ts'
 import { publish } from './publish.ts'
 
@@ -34,32 +34,36 @@ import { publish } from './publish.ts'
 type DeliveredRequest = ScriptRequest | (() => ScriptRequest)
 
 /** Keys that are on one server. They fail and recover together. */
-interface Bucket {
+class Bucket {
   readonly name: string
   /**
    * How many attempts have failed since the last call that succeeded. Calls that were under way
    * together are one attempt.
    */
-  failures: number
+  failures = 0
   /** What the last of them failed with. */
   error: unknown
   /** How many calls were made. They have the numbers 1, 2 and so on. */
-  calls: number
+  calls = 0
   /**
    * How many calls had been made at the last failed attempt. The failure of a call with a number up
    * to this one is not another attempt.
    */
-  callsAtFailure: number
+  callsAtFailure = 0
   /** When the last call failed. */
-  failedAt: number
+  failedAt = 0
   /** After a failure, no call is made before this time. */
-  retryAt: number
+  retryAt = 0
   /** The epoch of the last reply. */
   epoch: number | undefined
   /** Calls that have to be made again. */
-  readonly unsent: { readonly operation: Operation; readonly key: string; readonly request: DeliveredRequest }[]
+  readonly unsent: { readonly operation: Operation; readonly key: string; readonly request: DeliveredRequest }[] = []
   resending: Promise<void> | undefined
   timer: NodeJS.Timeout | undefined
+
+  constructor(name: string) {
+    this.name = name
+  }
 }
 
 /** All workers of a cluster must use the same number. */
@@ -105,7 +109,7 @@ export class PaceCalls {
    * Calls the server. Returns undefined after a failure, and until the next attempt is due.
    * @throws The error of the server, if it rejects the call.
    */
-  async tryCall<R extends PaceReply = DoneReply>(
+  async tryCall<R extends PaceReply = PlainReply>(
     operation: Operation,
     key: string,
     request: ScriptRequest,
@@ -338,24 +342,12 @@ export class PaceCalls {
 
   #bucketOf(key: string): Bucket {
     const name = bucketName(key)
-    let bucket = this.#buckets.get(name)
-    if (bucket === undefined) {
-      const idle = {
-        failedAt: 0,
-        epoch: undefined,
-        error: undefined,
-        unsent: [],
-        resending: undefined,
-        timer: undefined,
-      }
-      bucket = { name, failures: 0, calls: 0, callsAtFailure: 0, retryAt: 0, ...idle }
-      this.#buckets.set(name, bucket)
-    }
+    const bucket = this.#buckets.get(name) ?? new Bucket(name)
+    this.#buckets.set(name, bucket)
     return bucket
   }
 }
 
-/** Returns how long to wait before the next attempt. Milliseconds. */
 function retryMs(failures: number): number {
   return Math.min(MIN_RETRY_MS * 2 ** Math.max(failures - 1, 0), MAX_RETRY_MS)
 }

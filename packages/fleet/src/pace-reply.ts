@@ -67,31 +67,22 @@ export interface PauseReply extends Reply {
 }
 
 /**
- * The reply to `reserve` with `ifClear` for an origin with failures. It has taken neither a slot nor
- * a turn.
+ * A reply without values. `failures`: to `reserve` with `ifClear` for an origin with failures; it has
+ * taken neither a slot nor a turn. `renewed`: to `renew`, if the lease was not over.
  */
-export interface FailuresReply extends Reply {
-  readonly kind: 'failures'
-}
-
-/** The reply to `renew`, if the lease was not over. */
-export interface RenewedReply extends Reply {
-  readonly kind: 'renewed'
-}
-
-export interface DoneReply extends Reply {
-  readonly kind: 'done'
+export interface PlainReply<Kind extends 'failures' | 'renewed' | 'done' = 'done'> extends Reply {
+  readonly kind: Kind
 }
 
 export type PaceReply =
   | SlotReply
   | WaitReply
   | FullReply
-  | FailuresReply
   | EstimateReply
   | PauseReply
-  | RenewedReply
-  | DoneReply
+  | PlainReply<'failures'>
+  | PlainReply<'renewed'>
+  | PlainReply
 
 /** The reply to a call about the circuit of an origin. */
 export interface CircuitReply {

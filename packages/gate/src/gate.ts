@@ -115,8 +115,6 @@ export interface GatePort
   readonly receiverOf: (record: PermitRecord, isOwn: boolean) => ReceivingGate
   /** Asks a pacer of several processes which requests under way of a pace key have ended elsewhere. */
   readonly findEnded: (key: string) => Promise<void>
-  /** Resolves when the pacer knows what all reports so far have said. */
-  readonly told: () => Promise<void>
   /** Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period. */
   readonly circuitOf: (origin: string) => CircuitReport & { readonly retryAt: number }
   /**
@@ -221,7 +219,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.#robots = robots
     const sitePacingOf = sitePacingBy(pacing)
     const port = clientPort(robots)
-    const log = new GateLog(ownLogger ?? port.logger(), now)
+    const log = new GateLog(ownLogger ?? port.settings().logger, now)
     const ownPacer = pacing.pacer ?? new LocalPacer(clock)
     const pacer = new CheckedPacer(ownPacer, pacing.pacer === undefined, source, log)
     const concurrency = new ConcurrencyLimit(pacing, now)
@@ -250,18 +248,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       routeOf: (origin, url) => routes.of(origin, url),
       now: port.now,
     })
-    context.robots = new RobotsCheck(
-      robots,
-      redirects,
-      context.robotsPauses,
-      this.#closing.signal,
-      source,
-      this.#disobedience.admits,
-    )
+    context.robots = new RobotsCheck(robots, context, this.#closing.signal, this.#disobedience.admits)
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()
     context.sharedLimits = new SharedLimits({ pacer, now })
-    context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => routes.lanes)
+    context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency.requests, () => routes.lanes)
     context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
     context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
     this.#routes = routes
@@ -295,7 +286,6 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
         lane: routes.laneOf(key),
       }),
       findEnded: async (key) => routes.laneOf(key)?.findEnded(),
-      told: () => pacer.told(),
       circuitOf: (origin) => {
         const report = context.circuits.reportOf(origin)
         return { ...report, retryAt: now() + report.waitMs }
@@ -641,7 +631,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** The requests that wait or are under way. */
   *#requests(): Generator<{ readonly url: string; readonly redirectedFrom: readonly string[] }> {
-    for (const { permit } of this.#context.concurrency.started)
+    for (const { permit } of this.#context.concurrency.requests.started)
       if (permit !== undefined && !this.#reserved.has(permit)) yield permit
     for (const { requests } of this.#routes.lanes) for (const { call } of requests) yield call
   }

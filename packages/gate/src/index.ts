@@ -2,9 +2,9 @@
 
 export { isPolitelyError, OptionError } from '@politely/core'
 export { ClientClosedError, ReentryError } from '@politely/fetcher'
-export { type GateHandle, resolveGate } from './adapter/resolve-gate.ts'
+export { type GateHandle, type GateOrOptions, resolveGate } from './adapter/resolve-gate.ts'
 export { assertOwnHost } from './adapter/target.ts'
-export type { FetchResponse } from './fetch/fetch-response.ts'
+export type { FetchLike, FetchResponse } from './fetch/fetch-response.ts'
 export type { CachedRequest, CacheExchange, ResponseCache } from './fetch/page-cache.ts'
 export { type PoliteFetch, type PolitelyOptions, politely } from './fetch/politely.ts'
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'

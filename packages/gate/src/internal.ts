@@ -2,12 +2,11 @@
 
 export { Exchange } from './adapter/exchange.ts'
 export { countsWait, forgetQueueTimeout } from './adapter/queue-timeout.ts'
-export { assertGate, assertGateOptions, type GateOrOptions } from './adapter/resolve-gate.ts'
+export { assertGate, assertGateOptions } from './adapter/resolve-gate.ts'
 export { assertNoPseudoHeader, dispatchedTarget } from './adapter/target.ts'
 export { warnOfOtherName } from './adapter/user-agent.ts'
 export { CallerTimeout } from './fetch/caller-timeout.ts'
 export { methodOf } from './fetch/fetch-input.ts'
-export type { FetchLike } from './fetch/fetch-response.ts'
 export { checkedCache } from './fetch/page-cache.ts'
 export { retryOf, withRetries } from './fetch/retry.ts'
 export { type Entrance, type GatePort, gatePort, type OuterLane } from './gate.ts'

@@ -97,6 +97,7 @@ test.each([
   ['respectRobots', false, OBEY],
   ['ROBOTSTXT_OBEY', false, OBEY],
   ['ignoreRobotsTxt', true, OBEY],
+  ['_ignore_robots', true, OBEY],
   ['randomDelay', true, 'did you mean `jitter`? (from 0 to 1: how much longer a delay may be, at random)'],
   [
     'AUTOTHROTTLE_ENABLED',

@@ -1,7 +1,8 @@
 // Reads pages under one User-Agent. Each request obeys the site's robots.txt, keeps the site's
 // delay, connects to public addresses only, and is limited in time and size.
 import { STATUS_CODES } from 'node:http'
-import { defaultPushbackStatuses, explainUrlProblem, parseUrl } from '@politely/core/internal'
+import { explainUrlProblem } from '@politely/core'
+import { defaultPushbackStatuses, parseUrl } from '@politely/core/internal'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { integer, linkSignals, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import { type Forecast, type Pacer, PoliteGate, politely, RobotsDisallowedError } from '@politely/gate'
@@ -9,8 +10,7 @@ import { countsWait } from '@politely/gate/internal'
 import type { PageText } from './html-to-text.ts'
 import type { FetchToolsOptions } from './options.ts'
 import { decodePage, kindOf, mediaTypeOf, readBytes } from './page-body.ts'
-import { RecentPages } from './page-cache.ts'
-import { pageNetwork, type ToolNetwork } from './page-network.ts'
+import { pageNetwork, RecentPages, type ToolNetwork } from './page-network.ts'
 
 export interface PageReaderOptions extends FetchToolsOptions {
   /** Readers that share a pacer keep each site's delay together. */

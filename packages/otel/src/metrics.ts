@@ -1,6 +1,6 @@
 // The instruments. Names and descriptions of counters and gauges come from the tables of fetcher and
 // gate, so a new counter there is a new instrument here.
-import type { BatchObservableCallback, Histogram, Meter, Observable } from '@opentelemetry/api'
+import type { Attributes, BatchObservableCallback, Histogram, Meter, Observable } from '@opentelemetry/api'
 import { type Counters, counterMeanings, type FetchTrace, type Gauges, gaugeMeanings } from '@politely/fetcher'
 import {
   type GateCounters,
@@ -10,7 +10,6 @@ import {
   type StartMessage,
 } from '@politely/gate'
 import { ATTRIBUTES } from './attributes.ts'
-import { OriginLabels } from './origin-labels.ts'
 import type { Totals } from './totals.ts'
 
 /** The histogram of waits says the same. */
@@ -141,4 +140,20 @@ export class Metrics {
 
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** The labels of origins. The first origins have their own label, and all others share one. */
+class OriginLabels {
+  readonly #max: number
+  readonly #origins = new Set<string>()
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** Returns the label of an origin: itself, or `other`. */
+  of(origin: string): Attributes {
+    if (this.#origins.size < this.#max) this.#origins.add(origin)
+    return { [ATTRIBUTES.origin]: this.#origins.has(origin) ? origin : 'other' }
+  }
 }

@@ -1,7 +1,13 @@
 // Everything that the panel of a cell says: the reason, the rules that lost, a trace, the dialects.
-import { type DialectName, describeReason, dialects, explainDialects, type Match } from '@politely/core'
+import {
+  type DialectName,
+  describeReason,
+  dialects,
+  explainDialects,
+  explainUrlProblem,
+  type Match,
+} from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
-import { explainUrlProblem } from '@politely/core/internal'
 import { describeDeviations, fieldsOf, lossOf } from '@politely/core/review'
 import { robotsOf } from './matrix.ts'
 import { type PatternReport, patternReport } from './pattern-report.ts'

@@ -15,7 +15,7 @@ export type {
 export type * from '@politely/gate/shown-types'
 export type { PostgresClient } from './client.ts'
 export { PostgresReplyError, PostgresSchemaError, PostgresTimeoutError } from './errors.ts'
-export { migrate } from './migrate.ts'
+export { type MigrateOptions, migrate } from './migrate.ts'
 export type { PostgresPacerMessages } from './pacer-events.ts'
 export { PostgresPacer, type PostgresPacerOptions } from './postgres-pacer.ts'
 export { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts'

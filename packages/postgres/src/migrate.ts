@@ -5,11 +5,8 @@ import { assertOptions, describeValue } from '@politely/fetcher/internal'
 import { checkedClient, checkedSchema, DEFAULT_SCHEMA, type PostgresClient } from './client.ts'
 import { PostgresSchemaError } from './errors.ts'
 
-/**
- * Options of `migrate`. All are optional.
- * @inline
- */
-interface MigrateOptions {
+/** Options of `migrate`. All are optional. */
+export interface MigrateOptions {
   /**
    * The name of the schema: up to 40 of a-z, 0-9 and _, not a digit or `pg_`
    * first, and no reserved word of SQL.

@@ -294,7 +294,6 @@ end
 
 function operations.pause()
   applyKnownPauses()
-  return { 'done', text(epoch) }
 end
 
 -- Whether another worker has its turn now or later. Its timer may be late.
@@ -390,17 +389,15 @@ function operations.cancelWait()
   elseif request.turnAt > now then
     pace.lastTurnAt = math.max(pace.lastTurnAt - request.turnStepMs, now)
   else
-    return { 'done', text(epoch) }
+    return
   end
   save()
-  return { 'done', text(epoch) }
 end
 
 function operations.cancel()
   returnSlot(request.slot)
   endLease(request.slot)
   save()
-  return { 'done', text(epoch) }
 end
 
 function operations.sent()
@@ -411,7 +408,6 @@ function operations.sent()
     pace.nextSlotAt, pace.because = pace.lastingUntil, pace.lastingBecause
   end
   save()
-  return { 'done', text(epoch) }
 end
 
 -- Whether no worker has reported this slot before.
@@ -427,7 +423,7 @@ function operations.report()
   local pushback = request.pushback
   local requestedMs = pushback and pushback.requestedMs
   if not pushback then
-    if isOld or pace.pushbacks == 0 then return { 'done', text(epoch) } end
+    if isOld or pace.pushbacks == 0 then return end
     pace.pushbacks = 0
   elseif request.onceMs and not isFirstReport() then
     -- The caller learns of the present pause.
@@ -447,17 +443,15 @@ operations['end'] = function()
   local delay = delayOf(from, request.tookMs)
   addLastingPause(from + delay.ms, delay.because)
   save()
-  return { 'done', text(epoch) }
 end
 
 function operations.release()
   endLease(request.slot)
-  return { 'done', text(epoch) }
 end
 
 function operations.renew()
   local endsAt = redis.call('ZSCORE', KEYS[4], text(request.slot))
-  if not endsAt or tonumber(endsAt) <= now then return { 'done', text(epoch) } end
+  if not endsAt or tonumber(endsAt) <= now then return end
   addLease(request.slot, request.leaseMs)
   return { 'renewed', text(epoch) }
 end
@@ -482,7 +476,7 @@ end
 local replies = {}
 for i, json in ipairs(ARGV) do
   read(json)
-  replies[i] = operations[request.op]()
+  replies[i] = operations[request.op]() or { 'done', text(epoch) }
   table.insert(replies[i], 3, isEpochLost and '1' or '0')
 end
 if isChanged then store() end

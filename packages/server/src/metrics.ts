@@ -1,8 +1,10 @@
 // The metrics of the server, in the format of Prometheus.
+import { createRequire } from 'node:module'
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { PolitelyInstrumentation } from '@politely/otel'
-import { serverVersion } from './version.ts'
+
+const manifest = createRequire(import.meta.url)('@politely/server/package.json') as { readonly version: string }
 
 export type ServerMetrics = ReturnType<typeof serverMetrics>
 
@@ -23,7 +25,7 @@ export function serverMetrics(gauges: () => Gauges) {
   /** Counts what the client and the gate publish. */
   const instrumentation = new PolitelyInstrumentation({ spans: false })
   instrumentation.setMeterProvider(provider)
-  const meter = provider.getMeter('@politely/server', serverVersion)
+  const meter = provider.getMeter('@politely/server', manifest.version)
   /** Counts by an attribute. A batch has 500 counts, so the meter is asked only when it exports. */
   const counter = (name: string, attribute: string, description: string) => {
     const counts = new Map<string, number>()

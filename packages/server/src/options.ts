@@ -54,10 +54,7 @@ const SERVER_OPTIONS: Readonly<Record<keyof PolitelyServerOptions, true>> = {
   logger: true,
 }
 
-/**
- * Where a server listens: at a TCP address, or at a UNIX socket.
- * @inline
- */
+/** Where a server listens: at a TCP address, or at a UNIX socket. */
 export type ServerAddress = TcpOptions | { readonly socket: string }
 
 /**
@@ -84,19 +81,12 @@ const HOUR_MS = 3_600_000
 const MAX_LEASE_MS = 600_000
 
 /** The options with their defaults. */
-export type ServerSettings = {
-  readonly [Name in Exclude<keyof PolitelyServerOptions, 'pacerName' | 'secret' | 'tokens'>]-?: Exclude<
-    PolitelyServerOptions[Name],
-    undefined
-  >
-} & {
-  readonly pacerName: string | undefined
-  readonly secrets: readonly Uint8Array[] | undefined
-  readonly tokens: string | undefined
-}
+export type ServerSettings = ReturnType<typeof checkedOptions>
+
+const NO_LOGGER: Logger = {}
 
 /** @throws {OptionError} for an invalid or unknown option. */
-export function checkedOptions(options: PolitelyServerOptions): ServerSettings {
+export function checkedOptions(options: PolitelyServerOptions) {
   assertOptions(options, EXAMPLE)
   assertKnown(options, SERVER_OPTIONS, {})
   const {
@@ -109,7 +99,7 @@ export function checkedOptions(options: PolitelyServerOptions): ServerSettings {
     maxPauseMs = HOUR_MS,
     pacerName,
     maxLeaseMs = MAX_LEASE_MS,
-    logger = {},
+    logger = NO_LOGGER,
   } = options
   if (!(gate instanceof PoliteGate))
     throw new OptionError('gate', `${describeValue(gate)} is not a PoliteGate; write ${EXAMPLE}`)

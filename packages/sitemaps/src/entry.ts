@@ -37,10 +37,7 @@ export interface ForeignHost {
   readonly proof: 'robots.txt' | 'none' | 'unchecked'
 }
 
-/**
- * The page in another language, or for another medium.
- * @inline
- */
+/** The page in another language, or for another medium. */
 export interface SitemapAlternate {
   /** The URL: absolute, resolved against the URL of the page. */
   readonly href: string
@@ -48,10 +45,7 @@ export interface SitemapAlternate {
   readonly media?: string
 }
 
-/**
- * An image on the page, by the image extension.
- * @inline
- */
+/** An image on the page, by the image extension. */
 export interface SitemapImage {
   /** The URL, as written. */
   readonly loc: string
@@ -61,10 +55,7 @@ export interface SitemapImage {
   readonly license?: string
 }
 
-/**
- * The page as a news article, by the news extension. The texts are as written.
- * @inline
- */
+/** The page as a news article, by the news extension. The texts are as written. */
 export interface SitemapNews {
   readonly name?: string
   readonly language?: string
@@ -74,10 +65,7 @@ export interface SitemapNews {
   readonly genres?: string
 }
 
-/**
- * A video on the page, by the video extension. The texts are as written.
- * @inline
- */
+/** A video on the page, by the video extension. The texts are as written. */
 export interface SitemapVideo {
   readonly title?: string
   readonly description?: string

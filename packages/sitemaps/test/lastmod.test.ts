@@ -1,6 +1,6 @@
 // All calendars agree, and no text is read in part.
 import { expect, it } from 'vitest'
-import { parseLastmod } from '../src/internal.ts'
+import { parseLastmod } from '../src/index.ts'
 
 const DAY_MS = 86_400_000
 const two = (n: number) => String(n).padStart(2, '0')

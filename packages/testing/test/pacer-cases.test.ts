@@ -67,3 +67,10 @@ test('a failed case names itself, and shows the replies that differ', async () =
     expected: expect.arrayContaining([{ step: 2, reply: { kind: 'wait', waitMs: 600, because: 'own-delay' } }]),
   })
 })
+
+test('a case says which request has no slot', async () => {
+  const waits = { kind: 'wait', ticket: 'waits', waitMs: 1_000, because: 'own-delay' } as const
+  const open = (now: () => number) => Object.assign(new LocalPacer(now), { reserve: () => waits })
+  const sent = pacerCases.filter(({ needs }) => needs.includes('sent'))
+  for (const { run } of sent) await expect(run({ open })).rejects.toThrow(/ has no slot$/)
+})

@@ -248,7 +248,7 @@ export const optionTables: readonly OptionTable[] = [
       {
         from: 'fetcher',
         type: 'UsageOptions',
-        at: { tdmrep: 'fetching.md#what-usage-fetches-and-reads', policyTokens: 'usage.md#policy-tokens' },
+        at: { tdmrep: 'usage.md#what-is-fetched-and-read', policyTokens: 'usage.md#policy-tokens' },
       },
       { from: 'fetcher', type: 'CheckManyOptions', at: { '*': STREAMS } },
     ],

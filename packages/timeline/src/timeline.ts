@@ -25,10 +25,7 @@ export interface CrawlTimelineOptions {
   readonly maxMarks?: number | undefined
 }
 
-/**
- * Options of `CrawlTimeline.text`.
- * @inline
- */
+/** Options of `CrawlTimeline.text`. */
 export interface TimelineTextOptions {
   /** The maximum line width, in characters, from 40. Default 80. */
   readonly columns?: number | undefined
@@ -36,10 +33,7 @@ export interface TimelineTextOptions {
   readonly maxRows?: number | undefined
 }
 
-/**
- * Options of `CrawlTimeline.svg`.
- * @inline
- */
+/** Options of `CrawlTimeline.svg`. */
 export interface TimelineSvgOptions {
   /** The width of the image, in pixels, from 300. Default 960. */
   readonly width?: number | undefined

@@ -1,5 +1,5 @@
 // What a site asks for with Accept-Signature (RFC 9421 §5.1).
-import type { SignatureHeaders } from '@politely/fetcher/internal'
+import type { SignatureHeaders } from '@politely/fetcher'
 import { TAG } from './profiles.ts'
 import { isDerived } from './signature-base.ts'
 import { isInnerList, strictDictionary } from './structured.ts'

@@ -4,8 +4,8 @@
 // that the caller can abort the request meanwhile. (undici's cache interceptor does the same.)
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/internal'
-import type { RequestSigner } from '@politely/fetcher'
-import { challengeOf, checkedSigner, type SignatureHeaders, withHeaders } from '@politely/fetcher/internal'
+import type { RequestSigner, SignatureHeaders } from '@politely/fetcher'
+import { challengeOf, checkedSigner, withHeaders } from '@politely/fetcher/internal'
 import { dispatchedTarget, hasRedirectInside } from '@politely/gate/internal'
 
 interface Options {

@@ -24,10 +24,7 @@ import { DomainMap } from './domain-map.ts'
 import { isForSignatures, type Jwk, type PublicKey, readPublicKey, validityOf } from './keys.ts'
 import { DIRECTORY_PATH } from './profiles.ts'
 
-/**
- * Options of `KeyDirectories`. Experimental.
- * @inline
- */
+/** Options of `KeyDirectories`. Experimental. */
 export interface DirectoryOptions {
   /** The time limit of one fetch. Milliseconds. Default 5,000. */
   readonly timeoutMs?: number | undefined

@@ -1,16 +1,9 @@
 // signed(fetch): signs the requests of a fetch that enters no gate.
 import { OptionError } from '@politely/core'
-import type { RequestSigner } from '@politely/fetcher'
-import {
-  challengeOf,
-  checkedSigner,
-  describeValue,
-  discard,
-  orAborted,
-  type SignatureHeaders,
-} from '@politely/fetcher/internal'
-import type { FetchResponse } from '@politely/gate'
-import { type FetchLike, isRedirect, MAX_REDIRECTS, methodOf, redirectionOf } from '@politely/gate/internal'
+import type { RequestSigner, SignatureHeaders } from '@politely/fetcher'
+import { challengeOf, checkedSigner, describeValue, discard, orAborted } from '@politely/fetcher/internal'
+import type { FetchLike, FetchResponse } from '@politely/gate'
+import { isRedirect, MAX_REDIRECTS, methodOf, redirectionOf } from '@politely/gate/internal'
 
 type Init = Omit<RequestInit, 'headers'> & { headers?: Headers }
 type Send = (input: unknown, init: Init) => Promise<FetchResponse>

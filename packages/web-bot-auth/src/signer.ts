@@ -1,15 +1,7 @@
 // signer: makes the headers that sign a request.
 import { OptionError } from '@politely/core'
-import type { RequestSigner, RequestToSign } from '@politely/fetcher'
-import {
-  assertOptions,
-  callable,
-  describeValue,
-  integer,
-  messageOf,
-  oneOf,
-  type SignatureHeaders,
-} from '@politely/fetcher/internal'
+import type { RequestSigner, RequestToSign, SignatureHeaders } from '@politely/fetcher'
+import { assertOptions, callable, describeValue, integer, messageOf, oneOf } from '@politely/fetcher/internal'
 import { serializeByteSequence, serializeItem } from 'structured-headers'
 import { agentValue, checkedAgent, directoryUrlOf } from './agent-url.ts'
 import { isFulfilled, type SigningWish, signingWish } from './challenge.ts'

@@ -14,10 +14,7 @@ import { readStoredBody } from './body-reader.ts'
 import { PageFile } from './page-file.ts'
 import { SqlitePageWriter } from './sqlite-page-writer.ts'
 
-/**
- * Options of a `SqlitePageStore`. Only `file` is required.
- * @inline
- */
+/** Options of a `SqlitePageStore`. Only `file` is required. */
 export interface SqlitePageStoreOptions {
   /**
    * The database file. The store creates it if necessary, but not its folder. SQLite adds two files

@@ -7,7 +7,7 @@ import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from './numbers.ts'
 import { type Fetch, withPages } from './pages.ts'
 
 /** What a command that requests pages works with. */
-export interface OpenGate {
+export interface OpenSite {
   readonly client: RobotsClient
   readonly gate: PoliteGate
   /** Makes requests without the gate. */
@@ -23,7 +23,7 @@ export interface OpenGate {
  */
 export function withGate<T>(
   args: Arguments,
-  use: (open: OpenGate) => Promise<T>,
+  use: (site: OpenSite) => Promise<T>,
   {
     logsWaits = args.get('format') === 'text',
     maxConcurrent,

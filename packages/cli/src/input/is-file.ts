@@ -12,7 +12,7 @@ export function isFile(path: string): boolean {
  * @param command The command that is to read it as a robots.txt.
  * @param ofLists The command that is to read it as a list.
  */
-export function explainFileName(path: string, command = 'check', ofLists = 'check'): string {
+export function fileHint(path: string, command = 'check', ofLists = 'check'): string {
   const shown = JSON.stringify(shorten(path))
   return /robots[^/]*\.txt$/i.test(path)
     ? `this is a file; to check URLs against it, write politely ${command} URL --robots ${shown}`
@@ -23,5 +23,5 @@ export function explainFileName(path: string, command = 'check', ofLists = 'chec
 export function rejectFiles(operands: readonly string[], command?: string, ofLists?: string): void {
   const file = operands.find((operand) => !/^https?:/i.test(operand) && isFile(operand))
   if (file === undefined) return
-  throw new UsageError(`${JSON.stringify(shorten(file))}: ${explainFileName(file, command, ofLists)}`, file)
+  throw new UsageError(`${JSON.stringify(shorten(file))}: ${fileHint(file, command, ofLists)}`, file)
 }

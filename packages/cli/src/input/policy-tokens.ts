@@ -1,5 +1,5 @@
 // The policy tokens of `--policy-token`.
-import { isProductToken } from '@politely/core/internal'
+import { isProductToken } from '@politely/core'
 import type { PolicyToken } from '@politely/core/usage'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'

@@ -31,6 +31,27 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined
 }
 
+/** What each reason means: see `failuresThatAre`. */
+const TRAITS = {
+  dns: ['unreached', 'another-way', 'by-proxy', 'answered', 'of-page'],
+  'dns-unavailable': ['passing', 'unreached', 'another-way', 'by-proxy', 'of-page'],
+  refused: ['passing', 'unreached', 'another-way', 'by-proxy', 'of-page'],
+  reset: ['passing', 'unreached', 'by-proxy', 'answered', 'of-page'],
+  network: ['passing', 'unreached', 'another-way', 'by-proxy', 'of-page'],
+  tls: ['unreached', 'answered', 'of-page'],
+  timeout: ['unreached', 'another-way', 'by-proxy', 'of-page'],
+  malformed: ['answered', 'of-page'],
+  undecodable: ['answered', 'of-page'],
+  truncated: ['passing', 'answered', 'of-page'],
+  'foreign-body': [],
+  'too-large': ['of-page'],
+  'blocked-address': ['own', 'another-way'],
+  'busy-target': ['own'],
+  'disallowed-target': [],
+  'no-transport': ['own'],
+  'unusable-transport': ['own'],
+} as const
+
 /**
  * Why the client has no usable response. Each reason makes robots.txt unreachable, RFC 9309
  * §2.3.1.4:
@@ -56,46 +77,14 @@ export interface Failure {
  * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows
  *   or hides redirects, or drops or changes a body.
  * @inline
+ * @useDeclaredType
  */
-export type FailureReason =
-  | 'dns'
-  | 'dns-unavailable'
-  | 'refused'
-  | 'reset'
-  | 'network'
-  | 'tls'
-  | 'timeout'
-  | 'malformed'
-  | 'undecodable'
-  | 'truncated'
-  | 'foreign-body'
-  | 'too-large'
-  | 'blocked-address'
-  | 'busy-target'
-  | 'disallowed-target'
-  | 'no-transport'
-  | 'unusable-transport'
+export type FailureReason = keyof typeof TRAITS
 
-/** What each reason means: see `failuresThatAre`. */
-const TRAITS: Readonly<Record<FailureReason, readonly Parameters<typeof failuresThatAre>[0][]>> = {
-  dns: ['unreached', 'another-way', 'by-proxy', 'answered'],
-  'dns-unavailable': ['passing', 'unreached', 'another-way', 'by-proxy'],
-  refused: ['passing', 'unreached', 'another-way', 'by-proxy'],
-  reset: ['passing', 'unreached', 'by-proxy', 'answered'],
-  network: ['passing', 'unreached', 'another-way', 'by-proxy'],
-  tls: ['unreached', 'answered'],
-  timeout: ['unreached', 'another-way', 'by-proxy'],
-  malformed: ['answered'],
-  undecodable: ['answered'],
-  truncated: ['passing', 'answered'],
-  'foreign-body': [],
-  'too-large': [],
-  'blocked-address': ['own', 'another-way'],
-  'busy-target': ['own'],
-  'disallowed-target': [],
-  'no-transport': ['own'],
-  'unusable-transport': ['own'],
-}
+/** The reasons for which a request for a page may get no response. */
+export type PageFailureReason = {
+  [Reason in FailureReason]: 'of-page' extends (typeof TRAITS)[Reason][number] ? Reason : never
+}[FailureReason]
 
 /**
  * Returns the reasons with a trait:
@@ -105,10 +94,11 @@ const TRAITS: Readonly<Record<FailureReason, readonly Parameters<typeof failures
  * - `another-way`: a request on another way might have succeeded.
  * - `by-proxy`: a proxy may be the cause.
  * - `answered`: a server or the DNS has answered, so the client's network works.
+ * - `of-page`: it is about the site, so it may be the outcome of a request for a page.
  */
 export function failuresThatAre(
-  trait: 'own' | 'passing' | 'unreached' | 'another-way' | 'by-proxy' | 'answered',
+  trait: 'own' | 'passing' | 'unreached' | 'another-way' | 'by-proxy' | 'answered' | 'of-page',
 ): ReadonlySet<string> {
-  const reasons = Object.keys(TRAITS) as FailureReason[]
-  return new Set(reasons.filter((reason) => TRAITS[reason].includes(trait)))
+  const traits: Readonly<Record<FailureReason, readonly (typeof trait)[]>> = TRAITS
+  return new Set(Object.keys(traits).filter((reason) => traits[reason as FailureReason].includes(trait)))
 }

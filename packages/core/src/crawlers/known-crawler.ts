@@ -61,7 +61,7 @@ export interface KnownCrawler {
    * ignores the file, or may do so. `unclear`: the operator does not say, or the page was not read.
    */
   readonly obeys: 'yes' | 'no' | 'unclear'
-  /** Undefined for a crawler that is in use. */
+  /** What took the place of a retired crawler. Undefined for a crawler that is in use. */
   readonly retired:
     | {
         /** The year since which no request carries the name; undefined if it is not documented. */

@@ -1,5 +1,5 @@
 // Parses the Cache-Control directives of a response that matter for robots.txt. RFC 9111 §5.2.2.
-import { membersOf } from './list.ts'
+import { membersOf } from './header-lines.ts'
 
 /** What a Cache-Control header says (RFC 9111 §5.2.2). */
 export interface CacheControl {

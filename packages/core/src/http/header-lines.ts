@@ -114,3 +114,10 @@ function invalid(headers: unknown): OptionError {
 function invalidValue(name: string, value: unknown): OptionError {
   return new OptionError('headers', `${describeValue(value)} is not a value of ${name}; expected a string`)
 }
+
+// Splits header values that are lists.
+
+/** Splits a list at its commas, except those inside quotes. RFC 9110 §5.6.1. */
+export function membersOf(value: string): readonly string[] {
+  return value.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []
+}

@@ -15,8 +15,9 @@
 // other value makes a limit invalid. No document defines the headers with `X-`, GitLab's
 // RateLimit-ResetTime, Discord's X-RateLimit-Reset-After and retry-after-ms: a reset may also be a
 // date, or a time since 1970.
+
+import { membersOf } from './header-lines.ts'
 import { type Headers, headerOf } from './headers.ts'
-import { membersOf } from './list.ts'
 import { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after.ts'
 
 /** What the rate limit headers of a response ask for. */

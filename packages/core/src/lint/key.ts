@@ -2,13 +2,12 @@
 
 import { latin1Of, textOf } from '../bytes.ts'
 import type { Dialect } from '../dialect.ts'
-import { type KnownKey, knownKeyOf } from '../parse/directive.ts'
+import { editDistance } from '../edit-distance.ts'
+import { fieldNames, type KnownKey, knownKeyOf } from '../parse/directive.ts'
 import type { ParsedField } from '../parse/records.ts'
-import { beginsWithField, containsField } from './field-in-text.ts'
 import type { ReportFinding } from './finding.ts'
 import { lintUnknownField } from './known-fields.ts'
-import { trimBlanks } from './line.ts'
-import { similarField } from './similar-field.ts'
+import { beginsWithField, containsField, trimBlanks } from './line.ts'
 
 /**
  * @returns Whether to check the value. False if the parser took the wrong part of the line for the
@@ -91,4 +90,40 @@ function withColon(content: string): string | undefined {
 /** Returns the usual spelling of a field name, such as `Crawl-delay` or `Content-Usage`. */
 export function canonicalKey(directive: string): string {
   return directive.replace(/^.|(?<=^content-)./g, (letter) => letter.toUpperCase())
+}
+
+/**
+ * Keys with more characters are not compared. Every known key is shorter, and this bounds the work
+ * for each line.
+ */
+const MAX_KEY_LENGTH = 24
+
+/**
+ * Returns the known field with the smallest edit distance to a key: at most 2, or 1 for names of up
+ * to five letters.
+ */
+function similarField(key: string): string | undefined {
+  if (key.length > MAX_KEY_LENGTH) return undefined
+  const letters = lettersOf(key)
+  let nearest: string | undefined
+  let smallest = Number.POSITIVE_INFINITY
+  for (const { name, letters: known } of KNOWN_FIELDS) {
+    if (Math.abs(known.length - letters.length) > 2) continue
+    const distance = editDistance(letters, known)
+    if (distance < smallest && distance <= (known.length <= 5 ? 1 : 2)) {
+      nearest = name
+      smallest = distance
+    }
+  }
+  return nearest
+}
+
+const KNOWN_FIELDS = fieldNames.map((name) => ({ name, letters: lettersOf(name) }))
+
+/**
+ * Returns the letters of a key in lower case, so that `User_Agent`, `user agent` and `useragent`
+ * are equal.
+ */
+function lettersOf(key: string): string {
+  return key.toLowerCase().replace(/[^a-z]/g, '')
 }

@@ -4,6 +4,7 @@ import { type ByteRange, bytesOfLatin1, encodeText, type HasBytes, latin1OfSourc
 import { dialectFor } from '../choose-dialect.ts'
 import type { Dialect, DialectName } from '../dialect.ts'
 import { OptionError } from '../errors.ts'
+import { type ForeignFormat, foreignFormatOf } from '../foreign-format.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import { LineReader } from '../parse/line-reader.ts'
 import {
@@ -16,9 +17,9 @@ import {
 } from '../parse/records.ts'
 import { assertSource } from '../parse/source.ts'
 import { isProductToken } from '../parse/user-agent-name.ts'
-import { type HasHref, hostOf, originOf } from '../url/origin.ts'
-import { ownOrigin } from '../url/own-origin.ts'
+import { type HasHref, hostOf, originOf, ownOrigin } from '../url/origin.ts'
 import { type Finding, findingOf, type ReportFinding } from './finding.ts'
+import type { FindingCode } from './finding-kinds.ts'
 import { lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
 import { lintIgnoredRecords } from './known-fields.ts'
@@ -34,7 +35,6 @@ import { lintPreferencePaths } from './preferences/preference-paths.ts'
 import { lintRecord, lintRecordAgents, lintSitemapTwice, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
 import { lintBingDelay, lintPageResources } from './search-engines.ts'
-import { lintWholeFile } from './whole-file.ts'
 
 /** The number of bytes that crawlers must read at least. RFC 9309 §2.5. */
 const READ_LIMIT_BYTES = 500 * 1024
@@ -203,4 +203,22 @@ function lintValue(
     if (isCutByComment(lineText)) report('fragment-in-rule', line)
     lintPath(field, dialect.parsing, hosts, report)
   } else if (isRecord(field) && field.field !== 'unknown') lintRecord(field.field, value, line, origin, report)
+}
+
+/** A text without fields gets a finding for each of its lines, which say more. */
+const CODES: Readonly<Record<Exclude<ForeignFormat, 'text'>, FindingCode>> = {
+  html: 'html-instead-of-robots',
+  xml: 'xml-instead-of-robots',
+  json: 'json-instead-of-robots',
+  'utf-16': 'utf-16',
+  gzip: 'binary-instead-of-robots',
+  binary: 'binary-instead-of-robots',
+}
+
+/** @returns Whether to check the lines. In another format, nearly every line would be a finding. */
+function lintWholeFile(bytes: string, report: ReportFinding): boolean {
+  const format = foreignFormatOf(bytes)
+  if (format === undefined || format === 'text') return true
+  report(CODES[format], 0)
+  return false
 }

@@ -2,52 +2,12 @@
 import { bytesOfLatin1 } from '../bytes.ts'
 import { namesEveryone } from '../parse/product-token.ts'
 import { leadingToken } from '../parse/user-agent-name.ts'
+import { documentedNames, shortenedTokens } from './crawler-names.ts'
 import type { ReportFinding } from './finding.ts'
-
-/**
- * Documented names with a dot, a space or a digit, which a product token cannot have. They get no
- * finding. In lower case; a test compares them with the catalogue of known crawlers.
- */
-const DOCUMENTED: ReadonlySet<string> = new Set([
-  '360spider',
-  'ai2bot',
-  'ai2bot-dolma',
-  'archive.org_bot',
-  'img2dataset',
-  'mail.ru_bot',
-  'megaindex.ru',
-  'mj12bot',
-  'panscient.com',
-  'peer39_crawler',
-  'pingdom.com_bot',
-  'screaming frog seo spider',
-  'sistrix crawler',
-  'site24x7',
-  'sogou web spider',
-])
 
 /** Returns whether a name is documented, with more than a product token can have. */
 export function isDocumented(name: string): boolean {
-  return DOCUMENTED.has(name.toLowerCase())
-}
-
-/**
- * Product tokens that files shorten to what follows or precedes the name of the operator, by that
- * part. No other known crawler has it as its name; a test compares them with the catalogue.
- */
-const SHORTENED: Readonly<Record<string, string>> = {
-  cloudvertexbot: 'Google-CloudVertexBot',
-  inspectiontool: 'Google-InspectionTool',
-  notebooklm: 'Google-NotebookLM',
-  feedfetcher: 'FeedFetcher-Google',
-  mediapartners: 'Mediapartners-Google',
-  storebot: 'Storebot-Google',
-  externalagent: 'meta-externalagent',
-  externalads: 'meta-externalads',
-  externalfetcher: 'meta-externalfetcher',
-  webindexer: 'meta-webindexer',
-  qbusiness: 'amazon-QBusiness',
-  autorag: 'Cloudflare-AutoRAG',
+  return documentedNames.has(name.toLowerCase())
 }
 
 export function lintName(value: string, line: number, report: ReportFinding): void {
@@ -64,7 +24,7 @@ export function lintName(value: string, line: number, report: ReportFinding): vo
   else if (/^[\t ]*[,;|][\t ]*[A-Za-z0-9_*-]/.test(rest)) report('several-names-on-one-line', line)
   else if (VERSION.test(rest)) report('product-token-with-version', line, token)
   else if (rest !== '') report('product-token-with-other-characters', line, token)
-  const whole = Object.hasOwn(SHORTENED, token.toLowerCase()) ? SHORTENED[token.toLowerCase()] : undefined
+  const whole = Object.hasOwn(shortenedTokens, token.toLowerCase()) ? shortenedTokens[token.toLowerCase()] : undefined
   if (whole !== undefined) report('product-token-without-vendor', line, whole)
   if (/[0-9]/.test(token) && !isKnown) report('product-token-with-digits', line)
 }

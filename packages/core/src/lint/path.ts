@@ -175,6 +175,7 @@ function lintSpelling(
   }
   // Only the normal form of RFC 9309 may change the other characters.
   if (/[\u0080-\u00ff]/.test(path)) {
+    // Google recommends it since 2026-10-23: developers.google.com/crawling/docs/robots-txt/robots-txt-spec
     report('raw-non-ascii', line, ...write(ruleForm(path, compare === 'rfc9309' ? compare : 'plain')))
   } else if (/["<>]|^[^?]*[`{}]/.test(path)) report('raw-character-in-path', line, ...write(ruleForm(path)))
   if (/%(?![0-9a-f]{2})/i.test(path)) {

@@ -1,7 +1,7 @@
 // Classifies what a request for a page rejected with: the error, its causes, and the errors of an
 // AggregateError, which Node throws if each address of a host failed.
 import { failureReasonOf } from '../access/failure-reason.ts'
-import type { FailureReason } from '../access/reply.ts'
+import { failuresThatAre, type PageFailureReason } from '../access/reply.ts'
 import { isPolitelyError } from '../errors.ts'
 import type { PageOutcome, PageOutcomeReason } from './outcome.ts'
 
@@ -102,7 +102,7 @@ function isOwnFault({ code, message }: ReadError): boolean {
 function reasonOf(error: ReadError): PageOutcomeReason | undefined {
   const { name, message, code } = error
   const reason = failureReasonOf(error)
-  if (reason !== 'network') return isSiteReason(reason) ? reason : undefined
+  if (reason !== 'network') return OF_PAGE.has(reason) ? (reason as PageFailureReason) : undefined
   if (code === 'ERR_FR_TOO_MANY_REDIRECTS' || /^redirect count exceeded$|ERR_TOO_MANY_REDIRECTS/.test(message))
     return 'too-many-redirects'
   const browserCode = /\b(?:net::ERR|NS_ERROR)_(\w+)/.exec(message)?.[1]
@@ -110,24 +110,10 @@ function reasonOf(error: ReadError): PageOutcomeReason | undefined {
   return code !== '' || NETWORK_NAME.test(name) || FETCH_FAILED.test(message) ? 'network' : undefined
 }
 
-type SiteReason = Extract<FailureReason, PageOutcomeReason>
-
-/** The reasons that are about the caller's network and transport, or about robots.txt. */
-const OTHER_REASONS: Readonly<Record<Exclude<FailureReason, SiteReason>, true>> = {
-  'blocked-address': true,
-  'busy-target': true,
-  'disallowed-target': true,
-  'no-transport': true,
-  'unusable-transport': true,
-  'foreign-body': true,
-}
-
-function isSiteReason(reason: FailureReason): reason is SiteReason {
-  return !Object.hasOwn(OTHER_REASONS, reason)
-}
+const OF_PAGE = failuresThatAre('of-page')
 
 /** The codes of Chromium and Firefox, without `net::ERR_` and `NS_ERROR_`. */
-const BROWSER_REASONS: readonly (readonly [RegExp, SiteReason])[] = [
+const BROWSER_REASONS: readonly (readonly [RegExp, PageFailureReason])[] = [
   [/^(?:NAME_NOT_RESOLVED|UNKNOWN_HOST)$/, 'dns'],
   [/^(?:NAME_RESOLUTION_FAILED|DNS_)/, 'dns-unavailable'],
   [/^CONNECTION_REFUSED$/, 'refused'],

@@ -13,8 +13,8 @@ import { isChallengeJson, isChallengePage } from './challenge-page.ts'
 import { fieldOf, readError } from './error-chain.ts'
 import { isLoginPage, isLoginUrl } from './login-page.ts'
 import type { PageOutcome, PageOutcomeKind, PageOutcomeReason } from './outcome.ts'
+import { STATUS_KINDS } from './outcome.ts'
 import { askedPrice, moneyOf, type PagePrice } from './price.ts'
-import { STATUS_KINDS } from './status-kinds.ts'
 
 /** The mark of the responses that a gate makes in place of a site's: see `refusalOf`. */
 export const REFUSED_RESPONSE = 'refused-response'

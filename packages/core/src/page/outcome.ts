@@ -1,7 +1,21 @@
 // The outcome of a request for a page, as values.
-import type { FailureReason } from '../access/reply.ts'
+import type { PageFailureReason } from '../access/reply.ts'
 import type { ResponseHeaders } from '../http/header-lines.ts'
 import type { PagePrice } from './price.ts'
+
+const KINDS = {
+  served: { sentence: 'the page was served', may: ['be-stored'] },
+  redirect: { sentence: 'the site redirected the request', may: ['be-stored'] },
+  connection: { sentence: 'there was no usable response', may: ['fail', 'pass'] },
+  'server-error': { sentence: 'the server could not answer', may: ['fail', 'pass'] },
+  'rate-limited': { sentence: 'the site asks for fewer requests', may: ['fail', 'pass'] },
+  challenge: { sentence: 'the site sent a challenge for browsers', may: ['fail'] },
+  denied: { sentence: 'the site refuses the page to this crawler', may: ['fail'] },
+  'payment-required': { sentence: 'the site asks for payment', may: ['fail'] },
+  login: { sentence: 'the site asks for a login', may: ['fail'] },
+  'not-found': { sentence: 'the site has no page for this request', may: ['fail', 'be-stored'] },
+  gone: { sentence: 'the page is gone', may: ['fail', 'be-stored'] },
+} as const
 
 /**
  * What became of a request for a page, by what a crawler does next:
@@ -21,18 +35,7 @@ import type { PagePrice } from './price.ts'
  * - `connection`: no usable response. DNS, TCP, TLS or HTTP failed, or a time limit passed; a 1xx,
  *   which ends no request; and 407 and 511, which the crawler's proxy or network sends.
  */
-export type PageOutcomeKind =
-  | 'served'
-  | 'redirect'
-  | 'not-found'
-  | 'gone'
-  | 'denied'
-  | 'payment-required'
-  | 'challenge'
-  | 'login'
-  | 'rate-limited'
-  | 'server-error'
-  | 'connection'
+export type PageOutcomeKind = keyof typeof KINDS
 
 /** The kinds of outcomes, in the order in which error messages list them, with a sentence for `describeOutcome`. */
 export const outcomeKinds: {
@@ -40,19 +43,7 @@ export const outcomeKinds: {
     readonly sentence: string
     readonly may: readonly Parameters<typeof outcomesThatMay>[0][]
   }
-} = {
-  served: { sentence: 'the page was served', may: ['be-stored'] },
-  redirect: { sentence: 'the site redirected the request', may: ['be-stored'] },
-  connection: { sentence: 'there was no usable response', may: ['fail', 'pass'] },
-  'server-error': { sentence: 'the server could not answer', may: ['fail', 'pass'] },
-  'rate-limited': { sentence: 'the site asks for fewer requests', may: ['fail', 'pass'] },
-  challenge: { sentence: 'the site sent a challenge for browsers', may: ['fail'] },
-  denied: { sentence: 'the site refuses the page to this crawler', may: ['fail'] },
-  'payment-required': { sentence: 'the site asks for payment', may: ['fail'] },
-  login: { sentence: 'the site asks for a login', may: ['fail'] },
-  'not-found': { sentence: 'the site has no page for this request', may: ['fail', 'be-stored'] },
-  gone: { sentence: 'the page is gone', may: ['fail', 'be-stored'] },
-}
+} = KINDS
 
 /**
  * Returns the kinds of outcomes that may do something:
@@ -85,20 +76,7 @@ export type PageOutcomeReason =
   | 'login-redirect'
   | 'password-form'
   | 'proxy'
-  | Extract<
-      FailureReason,
-      | 'dns'
-      | 'dns-unavailable'
-      | 'refused'
-      | 'reset'
-      | 'network'
-      | 'tls'
-      | 'timeout'
-      | 'malformed'
-      | 'undecodable'
-      | 'truncated'
-      | 'too-large'
-    >
+  | PageFailureReason
 
 /** The outcome of a request for a page. JSON-safe. */
 export interface PageOutcome {
@@ -133,4 +111,22 @@ export interface PageResponse {
   readonly url?: string
   /** Whether `url` is the target of a redirect that was followed. */
   readonly redirected?: boolean
+}
+
+// What statuses say of a request for a page.
+
+/** The statuses that differ from the other 4xx or 5xx. */
+export const STATUS_KINDS: Readonly<Record<number, PageOutcomeKind>> = {
+  401: 'denied',
+  402: 'payment-required',
+  403: 'denied',
+  407: 'connection',
+  408: 'server-error', // RFC 9110 §15.5.9: the client may repeat the request on a new connection
+  410: 'gone',
+  421: 'server-error', // RFC 9110 §15.5.20: the same
+  425: 'server-error', // RFC 8470 §5.2: the same, after the TLS handshake
+  429: 'rate-limited',
+  430: 'rate-limited',
+  451: 'denied',
+  511: 'connection', // RFC 6585 §6: not from the site
 }

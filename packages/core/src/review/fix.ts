@@ -12,6 +12,7 @@ import { lintRobots } from '../lint/lint-robots.ts'
 import { isRule, type ParsedFile, parseFields } from '../parse/records.ts'
 import { formsOf } from '../parse/rule-forms.ts'
 import { parseRobots } from '../parse-robots.ts'
+import { findingFixes } from './finding-fixes.ts'
 import { ignoredFindings } from './ignored-findings.ts'
 import { NO_COVER, ONLY_GOOGLE, Proof } from './proof.ts'
 import { crawlerName, pathsNear, sampleUrl } from './sample-paths.ts'
@@ -103,59 +104,8 @@ function ownRisk({ code, after }: Fix): string | undefined {
  */
 type FixKind = 'remove' | 'respell' | 'reencode' | 'revive' | 'reread' | 'rename' | 'none'
 
-/** The fixes. A finding that says what to write instead needs a row. Other findings get a fix only with a row. */
-const FIXES: Readonly<Record<CodeWithText, FixKind> & Partial<Record<FindingCode, FixKind>>> = {
-  'duplicate-rule': 'remove',
-  'duplicate-name': 'remove',
-  'empty-allow': 'remove',
-  'empty-disallow-beside-rules': 'remove',
-  'redundant-rule': 'remove',
-  'robots-txt-disallowed': 'remove',
-  'host-deprecated': 'remove',
-  'duplicate-sitemap': 'remove',
-  'missing-colon': 'respell',
-  'misspelt-key': 'respell',
-  'url-without-key': 'respell',
-  'trailing-star': 'respell',
-  'double-star': 'respell',
-  'raw-non-ascii': 'respell',
-  'unreadable-content-usage': 'respell',
-  'unreadable-preference': 'respell',
-  'preference-of-other-field': 'respell',
-  'content-signal-spelling': 'respell',
-  'raw-space-in-path': 'reencode',
-  'raw-character-in-path': 'reencode',
-  'encoded-unreserved': 'reencode',
-  'three-words-without-colon': 'revive',
-  'late-colon': 'revive',
-  'path-without-slash': 'revive',
-  'absolute-url-in-rule': 'revive',
-  'backslash-in-path': 'revive',
-  'malformed-percent': 'revive',
-  'dot-segments': 'revive',
-  'escaped-line-end': 'reread',
-  'html-in-line': 'reread',
-  'look-alike-character': 'reread',
-  'non-ascii-blank': 'reread',
-  'two-paths-on-one-line': 'reread',
-  'expired-label': 'reread',
-  'product-token-with-version': 'rename',
-  'product-token-with-other-characters': 'rename',
-  'closes-page-resources': 'none',
-  'index-page-also-allows-folder': 'none',
-  'key-known-by-its-beginning': 'none',
-  'license-not-absolute': 'none',
-  'literal-text-in-path': 'none',
-  'named-group-lacks-preferences': 'none',
-  'named-group-lacks-rules': 'none',
-  'path-begins-with-star': 'none',
-  'product-token-without-vendor': 'none',
-  'regular-expression-in-path': 'none',
-  'sitemap-not-absolute': 'none',
-  'sitemap-on-private-host': 'none',
-  'unreadable-key': 'none',
-  'url-as-path': 'none',
-}
+/** The fixes. A finding that says what to write instead needs one: `fix` in its row. */
+const FIXES: Readonly<Record<CodeWithText, FixKind> & Partial<Record<FindingCode, FixKind>>> = findingFixes
 
 /** At most one fix for each line in a pass. */
 export function fixesOf(text: string): readonly Fix[] {

@@ -2,8 +2,7 @@
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
-import { outcomesThatMay } from '../page/outcome.ts'
-import { STATUS_KINDS } from '../page/status-kinds.ts'
+import { outcomesThatMay, STATUS_KINDS } from '../page/outcome.ts'
 import { changeRate, type Observation } from './change-rate.ts'
 
 /** What a visit to a page found. */

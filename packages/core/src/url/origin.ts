@@ -1,7 +1,8 @@
 // The origin and the robots.txt URL of a URL. RFC 9309 §2.3: one robots.txt for each scheme, host
 // and port.
 import { SLASH } from '../ascii.ts'
-import { describeOther } from '../describe-value.ts'
+import { copyOfAscii } from '../bytes.ts'
+import { describeOther, describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { urlOrNull } from './url-or-null.ts'
 import { problemOf, type UrlProblem } from './url-problem.ts'
@@ -129,3 +130,22 @@ export function startsWithOrigin(url: string, origin: string): boolean {
   const at = origin.length
   return url.length > at && url.charCodeAt(at) === SLASH && url.lastIndexOf(origin, 0) === 0
 }
+
+// Validates the `origin` option.
+
+/** @throws {OptionError} if `url` is not an http, https or ftp URL. */
+export function ownOrigin(url: string | HasHref): string {
+  const text = typeof url === 'string' ? url : url?.href
+  const origin = typeof text === 'string' ? originOf(text) : undefined
+  if (origin === undefined) {
+    throw new OptionError('origin', `${describeValue(url)} is not an origin; write one such as https://example.com`)
+  }
+  // V8 may keep the whole URL in memory, because the origin is a slice of it.
+  return text.length - origin.length > MAX_CHARACTERS_AFTER_ORIGIN ? copyOfAscii(origin) : origin
+}
+
+/**
+ * The origin is copied if the URL has more characters than this after it. For fewer, as in
+ * `/robots.txt`, a copy costs more than it saves.
+ */
+const MAX_CHARACTERS_AFTER_ORIGIN = 64

@@ -6,12 +6,14 @@
 //   the site rests, or the wait is too long    is deferred until the site may get a request
 //   the site rests, nothing else is left       is skipped after `giveUpAfterMs`
 import { type Request, RequestState } from '@crawlee/basic'
-import { originOf } from '@politely/core'
-import { CircuitOpenError, type PoliteGate, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
+import { describeOutcome, originOf, outcomeOf } from '@politely/core'
+import { withoutCredentials } from '@politely/fetcher'
+import { boundedMap } from '@politely/fetcher/internal'
+import { BudgetError, CircuitOpenError, type PoliteGate, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
 import { gatePort } from '@politely/gate/internal'
 import type { CrawleeInternals, RequestSource } from '../crawlee-internals.ts'
 import type { DeferredRequests } from '../deferred-requests.ts'
-import type { PoolTask } from '../pool-task.ts'
+import { currentTask, type PoolTask } from '../pool-task.ts'
 import { reasons } from '../skipped.ts'
 
 export class RefusedRequests {
@@ -76,4 +78,46 @@ export class RefusedRequests {
     await source.markRequestHandled(request)
     await this.#internals.handleSkippedRequest(skipped)
   }
+}
+
+// Replaces what Crawlee logs about failed requests, where its stacks say nothing about the site.
+
+/** What Crawlee writes about each failed request, before the stack of the error. */
+const OF_CRAWLEE = /^(Request failed and reached maximum retries\.|Reclaiming failed request back to)/
+
+/** How many origins are remembered, at most. */
+const MAX_LOGGED_ORIGINS = 10_000
+
+/**
+ * Replaces two of Crawlee's messages. A request that failed for good at its first attempt is logged
+ * without "reached maximum retries", and a refusal is not an error of the crawler. A site without a
+ * response is logged once, however many requests fail.
+ *
+ * @param isFinal Returns whether an error is not retried.
+ */
+export function replaceFailureLog(internals: CrawleeInternals, isFinal: (error: Error) => boolean): void {
+  const { log } = internals
+  const loggedOrigins = boundedMap<true>(MAX_LOGGED_ORIGINS)
+  const replaced = (level: 'error' | 'warning') => (message: string, data?: object) => {
+    const task = currentTask()
+    const error = task?.error
+    if (error === undefined || !OF_CRAWLEE.test(message)) return log[level](message, data)
+    if (isFinal(error)) {
+      const isRefusal = error instanceof RobotsDisallowedError || error instanceof BudgetError
+      return log[isRefusal ? 'warning' : 'error'](`Request failed, and is not retried: ${error.message}`, data)
+    }
+    const outcome = outcomeOf(error)
+    const origin = originOf(task?.request?.url ?? '')
+    if (outcome?.kind !== 'connection' || origin === undefined) return log[level](message, data)
+    if (loggedOrigins.has(origin)) return
+    loggedOrigins.set(origin, true)
+    const url = withoutCredentials(task?.request?.url ?? '')
+    log.warning(
+      `Request to ${url} failed: ${describeOutcome(outcome)}. Further failures of ${origin} without a response are not logged; errorHandler and failedRequestHandler get them all`,
+    )
+  }
+  internals.log = Object.create(log, {
+    error: { value: replaced('error') },
+    warning: { value: replaced('warning') },
+  }) as typeof log
 }

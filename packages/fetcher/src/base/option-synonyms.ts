@@ -117,7 +117,7 @@ export function synonymHint(
   const [cells = []] = findRows(TABLE, name)
   const isOfCrawler = Object.hasOwn(known, 'userAgent') || Object.hasOwn(known, 'robots')
   // Only `ignore…: true`, `dont…: true` and the other words with `false` turn obedience off.
-  if (cells[0] === 'obey' && isOfCrawler && value !== /^(?:ignore|dont)/i.test(name))
+  if (cells[0] === 'obey' && isOfCrawler && value !== /^[-_.]*(?:ignore|dont)/i.test(name))
     return 'robots.txt is fetched and obeyed by default; remove the option'
   return hintOf(cells, value, known, elsewhere)
 }

@@ -69,7 +69,11 @@ export interface FlightWork {
   moveTo(url: string, permission?: Promise<TurnFailure>): TurnFailure | Promise<TurnFailure>
 }
 
-interface Flight<T> extends FlightWork, StartedItem {
+class Flight<T> implements FlightWork, StartedItem {
+  before: StartedItem | undefined
+  after: StartedItem | undefined
+  list: object | undefined
+  isExempt = false
   readonly origin: string
   /** The site of the origin. */
   readonly ownSite: Site
@@ -78,25 +82,37 @@ interface Flight<T> extends FlightWork, StartedItem {
   /** The URL that the last redirect to another site led to, or the origin before any. */
   url: string
   /** When the flight began to count towards its current site, by `performance.now()`. */
-  startedAt: number
+  startedAt = 0
   /** Whether the flight counts as away from its own site. */
-  isAway: boolean
+  isAway = false
   readonly start: (work: FlightWork) => Promise<T>
-  readonly result: PromiseWithResolvers<T>
+  readonly result: PromiseWithResolvers<T> = Promise.withResolvers()
   /** `background` while no caller has joined. */
   priority: 'normal' | 'background'
   /** The number of callers that have not aborted. */
-  callers: number
-  isDropped: boolean
-  since: number
-  isForgotten: boolean
-  phase: FlightPhase
+  callers = 0
+  isDroppable = true
+  isDropped = false
+  since = Number.NEGATIVE_INFINITY
+  isForgotten = false
+  phase: FlightPhase = 'waiting'
   /** Set while the work waits after `moveTo`. */
   turn: PromiseWithResolvers<TurnFailure> | undefined
   /** When it began to wait, by `performance.now()`. */
-  waitsSince: number
+  waitsSince = 0
   /** Resolves when the work has ended, with whatever result. */
   ended: Promise<void> | undefined
+  readonly moveTo: FlightWork['moveTo']
+
+  constructor(origin: string, { start, priority, moveTo }: Pick<Flight<T>, 'start' | 'priority' | 'moveTo'>) {
+    this.origin = origin
+    this.ownSite = siteOf(origin)
+    this.site = this.ownSite
+    this.url = origin
+    this.start = start
+    this.priority = priority
+    this.moveTo = moveTo
+  }
 }
 
 /**
@@ -187,38 +203,17 @@ export class Flights<T> {
   }
 
   #create(origin: string, start: (work: FlightWork) => Promise<T>, priority: Flight<T>['priority']): Flight<T> {
-    const site = siteOf(origin)
-    const flight: Flight<T> = {
-      origin,
-      ownSite: site,
-      site,
-      url: origin,
-      startedAt: 0,
-      isExempt: false,
-      before: undefined,
-      after: undefined,
-      list: undefined,
-      isAway: false,
+    const flight: Flight<T> = new Flight(origin, {
       start,
-      result: Promise.withResolvers(),
       priority,
-      callers: 0,
-      isDroppable: true,
-      isDropped: false,
-      since: Number.NEGATIVE_INFINITY,
-      isForgotten: false,
-      phase: 'waiting',
-      turn: undefined,
-      waitsSince: 0,
-      ended: undefined,
       moveTo: (url, permission) =>
         permission === undefined ? this.#move(flight, url) : this.#moveWhenPermitted(flight, url, permission),
-    }
+    })
     // All callers may have aborted when the flight fails, and the error must not become an
     // unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
     this.#flights.set(origin, flight)
-    this.#turns.add(site, flight, priority)
+    this.#turns.add(flight.site, flight, priority)
     return flight
   }
 

@@ -1,9 +1,10 @@
 // Builds the report of `inspect` about one origin.
 import { type Attempt, type Dialect, parseRobots } from '@politely/core'
-import { type AccessPolicy, dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
+import { dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
 import type { OtherRecord } from '@politely/core/internal'
 import { describeState } from '@politely/core/internal'
 import type { RobotsVia } from '../network/robots-way.ts'
+import type { ClientSettings } from '../options/options.ts'
 import { displayUrl } from '../report/display.ts'
 import type { FlightPhase } from './flights.ts'
 
@@ -70,20 +71,17 @@ export interface Inspection {
     | undefined
 }
 
+/** What the cache knows about one origin. */
+export interface KnownOrigin extends Pick<Inspection, 'source' | 'via'> {
+  readonly entry: Entry | undefined
+  readonly flight: FlightPhase | undefined
+}
+
 export function inspectionOf(
-  { origin, robotsUrl }: { readonly origin: string; readonly robotsUrl: string },
-  known: {
-    readonly entry: Entry | undefined
-    readonly source: Inspection['source']
-    readonly flight: FlightPhase | undefined
-    readonly via: RobotsVia
-  },
+  { origin, robotsUrl }: Pick<Inspection, 'origin' | 'robotsUrl'>,
+  known: KnownOrigin,
   now: number,
-  settings: {
-    readonly policy: AccessPolicy
-    readonly dialect: Dialect
-    readonly productTokens: readonly string[]
-  },
+  settings: Pick<ClientSettings, 'policy' | 'dialect' | 'productTokens'>,
 ): Inspection {
   const { entry, source, flight = 'none', via } = known
   const { policy, dialect, productTokens } = settings

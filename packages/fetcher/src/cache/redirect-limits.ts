@@ -15,6 +15,7 @@
 import type { CrawlerRules } from '@politely/core'
 import { delayOf, type Entry, type Outcome, retryAfterMs } from '@politely/core/engine'
 import { type Failure, headerOf } from '@politely/core/internal'
+import { boundedMap } from '../base/lru-cache.ts'
 import { failure } from '../fetch/failure.ts'
 import { registrableDomainOf } from '../network/host-name.ts'
 
@@ -33,6 +34,12 @@ const MAX_DELAY_MS = 10_000
  */
 const MAX_WAIT_MS = 600_000
 
+/**
+ * How many times are kept. A bound on memory, since sites choose the names. To evict a name, a site
+ * has to redirect to as many others.
+ */
+const MAX_TIMES = 10_000
+
 export interface TargetRules {
   /** Returns the rules of an origin if they are in memory. */
   readonly rulesOf: (origin: string) => CrawlerRules | undefined
@@ -44,9 +51,9 @@ export class RedirectLimits {
   readonly #rulesOf: TargetRules['rulesOf']
   readonly #now: () => number
   /** By registrable domain: when its burst is complete again. By `performance.now()`. */
-  readonly #completeAt = new Times()
+  readonly #completeAt = boundedMap<number>(MAX_TIMES)
   /** By origin: the end of its pause. By the client's clock. */
-  readonly #pausedUntil = new Times()
+  readonly #pausedUntil = boundedMap<number>(MAX_TIMES)
 
   constructor({ rulesOf, now }: TargetRules) {
     this.#rulesOf = rulesOf
@@ -58,7 +65,7 @@ export class RedirectLimits {
    * may start now.
    */
   waitMs(domain: string): number {
-    return Math.max(0, this.#completeAt.get(domain) - (BURST - 1) * DELAY_MS - performance.now())
+    return Math.max(0, (this.#completeAt.peek(domain) ?? 0) - (BURST - 1) * DELAY_MS - performance.now())
   }
 
   /** Counts a redirected request, which starts now. */
@@ -66,7 +73,7 @@ export class RedirectLimits {
     const [domain, now, delayMs] = [registrableDomainOf(url), performance.now(), this.#delayMs(url)]
     // A target that asks for a delay gets no burst.
     const from = delayMs > DELAY_MS ? now + (BURST - 1) * DELAY_MS : now
-    this.#completeAt.set(domain, Math.max(from, this.#completeAt.get(domain)) + delayMs, now)
+    this.#completeAt.set(domain, Math.max(from, this.#completeAt.peek(domain) ?? 0) + delayMs)
   }
 
   /**
@@ -74,7 +81,7 @@ export class RedirectLimits {
    * since 1970.
    */
   pause(url: string, until: number): void {
-    this.#pausedUntil.set(new URL(url).origin, until, this.#now())
+    this.#pausedUntil.set(new URL(url).origin, until)
   }
 
   /** Keeps the pause that the last response of a failed attempt asks for. */
@@ -98,7 +105,7 @@ export class RedirectLimits {
    */
   refusal(url: string, waitMs: number): Failure | undefined {
     const { origin } = new URL(url)
-    const pauseMs = this.#pausedUntil.get(origin) - this.#now()
+    const pauseMs = (this.#pausedUntil.peek(origin) ?? 0) - this.#now()
     if (pauseMs > 0) {
       const detail = `${origin} asked for a pause (Retry-After), of which ${Math.ceil(pauseMs / 1000)} s are left`
       return { ...failure('busy-target', detail), retryAfterMs: pauseMs }
@@ -115,31 +122,5 @@ export class RedirectLimits {
     const { crawlDelayMs, requestRates } = this.#rulesOf(new URL(url).origin) ?? {}
     const limits = { ownDelayMs: DELAY_MS, maxDelayMs: MAX_DELAY_MS, crawlDelayMs, requestRates }
     return delayOf(limits, this.#now()).delayMs
-  }
-}
-
-/**
- * How many times are kept. A bound on memory, since sites choose the names. To evict a name, a site
- * has to redirect to as many others.
- */
-const MAX_TIMES = 10_000
-
-/** Times by name. Forgets times that are over, and the oldest ones if there are too many. */
-class Times {
-  /** The names are in the order of the last `set`. */
-  readonly #times = new Map<string, number>()
-
-  /** Returns the time of a name, or 0. */
-  get(name: string): number {
-    return this.#times.get(name) ?? 0
-  }
-
-  set(name: string, time: number, now: number): void {
-    this.#times.delete(name)
-    this.#times.set(name, time)
-    for (const [oldest, at] of this.#times) {
-      if (at > now && this.#times.size <= MAX_TIMES) break
-      this.#times.delete(oldest)
-    }
   }
 }

@@ -21,18 +21,10 @@ import { PROBED_ORIGIN } from '../store/store-calls.ts'
 import { Entries } from './entries.ts'
 import { entrySince } from './entry-since.ts'
 import { FetchLease } from './fetch-lease.ts'
-import { type FlightPhase, Flights, type FlightWork, type JoinOptions, takeTurn } from './flights.ts'
-import type { Inspection } from './inspection.ts'
+import { Flights, type FlightWork, type JoinOptions, takeTurn } from './flights.ts'
+import type { KnownOrigin } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
 import { RedirectLimits } from './redirect-limits.ts'
-
-/** What the cache knows about one origin. */
-export interface KnownOrigin {
-  readonly entry: Entry | undefined
-  readonly source: Inspection['source']
-  readonly flight: FlightPhase | undefined
-  readonly via: Inspection['via']
-}
 
 /** The parts that the fetches of tdmrep.json use too. */
 export interface SharedParts {

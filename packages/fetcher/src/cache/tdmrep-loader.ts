@@ -28,34 +28,28 @@ import type { SharedParts } from './robots-cache.ts'
  * Returns the verdict on a URL, or a promise if it is not known yet.
  * @param redirectedFrom The URLs whose redirects led to it.
  */
-export type CheckTarget = (url: string, redirectedFrom: readonly string[]) => ClientVerdict | Promise<ClientVerdict>
+type CheckTarget = (url: string, redirectedFrom: readonly string[]) => ClientVerdict | Promise<ClientVerdict>
+
+/** What it shares with the rest of its client. The client aborts `closing` before it calls `close`. */
+export interface TdmrepParts extends SharedParts {
+  readonly settings: ClientSettings
+  readonly telemetry: Telemetry
+  readonly closing: AbortSignal
+  readonly check: CheckTarget
+}
 
 export class TdmrepLoader {
-  readonly #settings: ClientSettings
+  readonly #parts: TdmrepParts
   readonly #policy: AccessPolicy
-  readonly #telemetry: Telemetry
-  readonly #closing: AbortSignal
-  readonly #shared: SharedParts
   readonly #fetcher: RobotsFetcher
-  readonly #check: CheckTarget
   /** The timers of retries. */
   readonly #timers = new Set<NodeJS.Timeout>()
 
-  /** @param closing The client aborts it before it calls `close`. */
-  constructor(
-    settings: ClientSettings,
-    telemetry: Telemetry,
-    closing: AbortSignal,
-    shared: SharedParts,
-    check: CheckTarget,
-  ) {
-    this.#check = check
-    this.#settings = settings
+  constructor(parts: TdmrepParts) {
+    const { settings, ownRequests } = parts
+    this.#parts = parts
     this.#policy = policyOf(settings.policy)
-    this.#telemetry = telemetry
-    this.#closing = closing
-    this.#shared = shared
-    this.#fetcher = new RobotsFetcher({ ...settings, policy: this.#policy, retries: 0 }, shared.ownRequests)
+    this.#fetcher = new RobotsFetcher({ ...settings, policy: this.#policy, retries: 0 }, ownRequests)
   }
 
   /**
@@ -65,11 +59,11 @@ export class TdmrepLoader {
    * this file.
    */
   async load(origin: string, options: JoinOptions): Promise<CachedTdmrep> {
-    this.#closing.throwIfAborted()
+    this.#parts.closing.throwIfAborted()
     const url = tdmrepUrl(origin)
     const known = this.#usable(origin, options.since)
     if (known !== undefined) return known
-    const { ownRequests, flights } = this.#shared
+    const { ownRequests, flights } = this.#parts
     ownRequests.assertOutside(url)
     const join = () => flights.join(url, (work) => this.#refresh(url, origin, work), options)
     const cached = await join()
@@ -79,12 +73,12 @@ export class TdmrepLoader {
 
   /** Returns what an entry means now. */
   accessOf(entry: Entry): OriginAccess {
-    return originAccessOf(entry, this.#settings.now(), this.#policy)
+    return originAccessOf(entry, this.#parts.settings.now(), this.#policy)
   }
 
   /** Tells the flight of an origin to ignore what memory knew. */
   forget(origin: string): void {
-    this.#shared.flights.forget(tdmrepUrl(origin))
+    this.#parts.flights.forget(tdmrepUrl(origin))
   }
 
   /** Ends all attempts under way, and closes the connections. The flights end with the client. */
@@ -95,12 +89,12 @@ export class TdmrepLoader {
   }
 
   #usable(origin: string, since: number | undefined): CachedTdmrep | undefined {
-    const cached = this.#shared.entries.tdmrepOf(origin)
+    const cached = this.#parts.entries.tdmrepOf(origin)
     return cached !== undefined && this.#isUsable(cached, since) ? cached : undefined
   }
 
   #isUsable({ entry }: CachedTdmrep, since: number | undefined): boolean {
-    return plan(entrySince(entry, since), this.#settings.now(), this.#policy) !== 'obtain'
+    return plan(entrySince(entry, since), this.#parts.settings.now(), this.#policy) !== 'obtain'
   }
 
   /** The work of one flight. @param retry Set for a retry. */
@@ -108,35 +102,35 @@ export class TdmrepLoader {
     const known = retry === undefined ? this.#usable(origin, work.since) : undefined
     if (known !== undefined) return known
     work.isDroppable = false
-    const { now } = this.#settings
-    const last = retry === undefined ? this.#shared.entries.tdmrepOf(origin) : retry.last
+    const { now } = this.#parts.settings
+    const last = retry === undefined ? this.#parts.entries.tdmrepOf(origin) : retry.last
     const startedAt = now()
     const { outcome, requests, isTemporary } = await this.#fetcher.fetch(url, last?.entry.copy, (target, from) =>
       this.#takeTurn(target, from, work),
     )
-    this.#closing.throwIfAborted() // the outcome of an aborted attempt says nothing about the site
+    this.#parts.closing.throwIfAborted() // the outcome of an aborted attempt says nothing about the site
     const at = now()
     const entry = settle(work.isForgotten ? undefined : last?.entry, origin, outcome, at, this.#policy)
-    this.#shared.redirectLimits.pauseAfter(outcome, entry)
+    this.#parts.redirectLimits.pauseAfter(outcome, entry)
     const file = entry.copy && parseTdmrep(entry.copy)
     const cached = { entry, file }
-    this.#shared.entries.keepTdmrep(origin, cached)
+    this.#parts.entries.keepTdmrep(origin, cached)
     if (isTemporary) this.#retryLater(url, origin, { number: (retry?.number ?? 0) + 1, last })
     const headers = outcome.headers && reportedHeaders(outcome.headers)
     const isNew = last?.file?.isReadable !== false
     const problem = isNew && file?.isReadable === false ? file.problems[0]?.why : undefined
-    this.#telemetry.fetchedTdmrep({ origin, url, entry, headers, requests, tookMs: at - startedAt }, problem)
+    this.#parts.telemetry.fetchedTdmrep({ origin, url, entry, headers, requests, tookMs: at - startedAt }, problem)
     return cached
   }
 
   /** Repeats an attempt after a moment, as an attempt that no caller waits for. */
   #retryLater(url: string, origin: string, retry: Retry): void {
-    if (retry.number > this.#settings.retries) return
+    if (retry.number > this.#parts.settings.retries) return
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer)
-        const { flights } = this.#shared
-        if (this.#closing.aborted || flights.phaseOf(url) !== undefined) return // a caller asks again
+        const { flights } = this.#parts
+        if (this.#parts.closing.aborted || flights.phaseOf(url) !== undefined) return // a caller asks again
         void flights.startAhead(url, (work) => this.#refresh(url, origin, work, retry)).catch(() => undefined)
       },
       FIRST_RETRY_MS * 2 ** (retry.number - 1),
@@ -147,9 +141,9 @@ export class TdmrepLoader {
 
   /** Takes the turn of a redirect, unless the crawler may not request its target. */
   #takeTurn(target: string, redirectedFrom: readonly string[], work: FlightWork): TurnFailure | Promise<TurnFailure> {
-    const verdict = this.#check(target, redirectedFrom)
+    const verdict = this.#parts.check(target, redirectedFrom)
     if (verdict instanceof Promise) return work.moveTo(target, verdict.then(refusalOf))
-    return refusalOf(verdict) ?? takeTurn(target, work, this.#telemetry)
+    return refusalOf(verdict) ?? takeTurn(target, work, this.#parts.telemetry)
   }
 }
 

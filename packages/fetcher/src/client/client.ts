@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events'
 import {
   type Access,
   type Explanation,
+  explainUrlProblem,
   type HasHref,
   type InvalidUrl,
   OptionError,
@@ -13,7 +14,6 @@ import {
 } from '@politely/core'
 import { allows, settle } from '@politely/core/engine'
 import {
-  explainUrlProblem,
   type Failure,
   MAX_SHORT_URL_LENGTH,
   markClass,
@@ -31,7 +31,6 @@ import type { CachedRules } from '../cache/memory.ts'
 import { isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
-import type { NetworkGuard } from '../network/network-guard.ts'
 import {
   assertLookupOptions,
   assertUsageOptions,
@@ -43,11 +42,10 @@ import {
   type UsageOptions,
 } from '../options/call-options.ts'
 import { type ClientSettings, clientSettingsOf, namesItself, type RobotsClientOptions } from '../options/options.ts'
-import type { RequestSigner } from '../options/request-signer.ts'
 import type { Counters } from '../report/client-counters.ts'
 import { type ClientVerdict, clientVerdictOf, invalidUrlVerdict } from '../report/client-verdict.ts'
 import type { Gauges } from '../report/gauges.ts'
-import { type ClientEvents, isCheckTraced, type Logger, type ReportingClient, Telemetry } from '../report/telemetry.ts'
+import { type ClientEvents, isCheckTraced, type ReportingClient, Telemetry } from '../report/telemetry.ts'
 import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
@@ -101,19 +99,14 @@ export interface ClientPort {
    */
   readonly isOwnRequest: (url: string) => boolean
   /**
-   * Says how pages are requested, so that robots.txt can take the same way: the fetch for pages, or
-   * `own` if Politely makes the connections for pages too.
-   */
-  readonly followPages: (pages: typeof globalThis.fetch | 'own') => void
-  /**
    * Returns the sources of a link, for `redirectedFrom`: its page, if the page has a public host.
    * Otherwise the page changes nothing, and its own sources stay.
    */
   readonly linkSources: (page: string, sourcesOfPage: readonly string[]) => readonly string[]
   /** The same as `usage`, but the answer is about `url` even if the response names another URL. */
   readonly usageOf: (url: string, response: PageResponse | undefined, options: UsageOptions) => Promise<ClientUsage>
-  /** The option `logger` of the client. */
-  readonly logger: () => Logger | undefined
+  /** The checked options of the client. */
+  readonly settings: () => ClientSettings
   /** The clock of the client: returns milliseconds since 1970. */
   readonly now: () => number
   /**
@@ -130,10 +123,6 @@ export interface ClientPort {
    * last attempt ended. Undefined if neither has it. Never fetches.
    */
   readonly storedVerdict: (url: string) => Promise<ClientVerdict | undefined>
-  /** Decides which hosts a site may lead the client to. */
-  readonly guard: () => NetworkGuard
-  /** The option `sign` of the client. */
-  readonly signer: () => RequestSigner | undefined
   /** Reads the store once, so that `storeOutageMs` is up to date without checks too. */
   readonly probeStore: () => Promise<void>
 }
@@ -168,18 +157,15 @@ export class RobotsClient implements ReportingClient {
   readonly #port: ClientPort = {
     blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
-    followPages: (pages) => this.#settings.way.followPages(pages),
     linkSources: (page, sources) =>
       this.#settings.guard.reachOf([page]) === 'public' ? [new URL(page).origin] : sources,
     usageOf: (url, response, options) => this.#usage(url, response, options),
-    logger: () => this.#settings.logger,
+    settings: () => this.#settings,
     now: () => this.#settings.now(),
     peek: (url) => this.#peek(url),
     countAllowed: () => this.#telemetry.countVerdict(true),
     verdictOn: (url, cached, at) => clientVerdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
     storedVerdict: (url) => this.#storedVerdict(url),
-    guard: () => this.#settings.guard,
-    signer: () => this.#settings.sign,
     probeStore: () => this.#cache.probeStore(),
   }
 
@@ -246,7 +232,7 @@ export class RobotsClient implements ReportingClient {
         options === undefined ||
         (options.maxAgeMs === undefined && options.redirectedFrom === undefined && !options.signal?.aborted)
       const allowed = mayAnswerNow ? this.#isAllowedNow(urlText(url)) : undefined
-      if (allowed === undefined) return this.#isAllowedLater(url, options)
+      if (allowed === undefined) return this.check(url, options).then((verdict) => verdict.allowed)
       this.#telemetry.countVerdict(allowed)
       return allowed ? ALLOWED : DISALLOWED
     } catch (error) {
@@ -468,8 +454,8 @@ export class RobotsClient implements ReportingClient {
   async forget(url: string | HasHref): Promise<boolean> {
     this.#throwIfClosed()
     const { origin } = validUrl(urlText(url))
-    void this.#usageReader?.then((reader) => reader.forget(origin))
-    return orAborted(this.#cache.forget(origin), [this.#closing.signal])
+    const forgotten = this.#cache.forget(origin).finally(async () => (await this.#usageReader)?.tdmrep.forget(origin))
+    return orAborted(forgotten, [this.#closing.signal])
   }
 
   /**
@@ -498,7 +484,7 @@ export class RobotsClient implements ReportingClient {
    */
   async close(): Promise<void> {
     this.#closing.abort(new ClientClosedError())
-    await Promise.all([this.#cache.close(), this.#usageReader?.then((reader) => reader.close())])
+    await Promise.all([this.#cache.close(), this.#usageReader?.then((reader) => reader.tdmrep.close())])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -565,7 +551,14 @@ export class RobotsClient implements ReportingClient {
     const { UsageReader } = await import('./usage-reader.ts')
     const check = (url: string, redirectedFrom: readonly string[]) =>
       this.#cachedVerdict(url, redirectedFrom) ?? this.#check(url, undefined, redirectedFrom, undefined)
-    return new UsageReader(this.#settings, this.#telemetry, this.#closing.signal, this.#cache.shared, check)
+    const { signal: closing } = this.#closing
+    return new UsageReader({
+      ...this.#cache.shared,
+      settings: this.#settings,
+      telemetry: this.#telemetry,
+      closing,
+      check,
+    })
   }
 
   /** Returns the time before which a robots.txt is too old for these options. */
@@ -581,12 +574,13 @@ export class RobotsClient implements ReportingClient {
   /** @param source The option that the product tokens come from. */
   #logProductTokens(source: 'userAgent' | 'productToken'): void {
     const names = this.#settings.productTokens.map((token, n) => (n === 0 ? token : `, else ${token}`)).join('')
-    this.#telemetry.info(`robots.txt is read for ${names} (the name comes from the option ${source})`)
+    this.#telemetry.log('info', `robots.txt is read for ${names} (the name comes from the option ${source})`)
   }
 
   #warnOfUserAgent(): void {
     const { userAgent, productTokens } = this.#settings
-    this.#telemetry.warn(
+    this.#telemetry.log(
+      'warn',
       `productToken: the userAgent ${JSON.stringify(userAgent)} does not contain ${productTokens.join(' or ')}, so a site cannot tell which rules the crawler obeys; begin it with a name such as ${productTokens[0]}/1.0 (RFC 9309 §2.2.1)`,
     )
   }
@@ -677,10 +671,6 @@ export class RobotsClient implements ReportingClient {
     const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
     const entry = settle(undefined, origin, outcome, now(), policy)
     return { entry, rules: this.#cache.noRules, freshUntil: 0, tdmrep: undefined }
-  }
-
-  async #isAllowedLater(url: string | HasHref, options: LookupOptions | undefined): Promise<boolean> {
-    return (await this.check(url, options)).allowed
   }
 
   /**

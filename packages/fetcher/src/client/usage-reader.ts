@@ -14,11 +14,8 @@ import { onAbort } from '../base/abort-listeners.ts'
 import { messageOf } from '../base/message-of.ts'
 import type { JoinOptions } from '../cache/flights.ts'
 import type { CachedTdmrep } from '../cache/memory.ts'
-import type { SharedParts } from '../cache/robots-cache.ts'
-import { type CheckTarget, TdmrepLoader, tdmrepUrl } from '../cache/tdmrep-loader.ts'
-import type { ClientSettings } from '../options/options.ts'
+import { TdmrepLoader, type TdmrepParts, tdmrepUrl } from '../cache/tdmrep-loader.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
-import type { Telemetry } from '../report/telemetry.ts'
 import { CHALLENGE, type OpenedPage, type PageReadingReport, UNSEEN_TAGS } from './page-response.ts'
 
 /** What may be done with a page, and what the client has looked at to find it out. JSON-safe. */
@@ -63,20 +60,12 @@ interface LoadedTdmrep {
 type ReadPage = Omit<OpenedPage, 'clone' | 'charset'>
 
 export class UsageReader {
-  readonly #settings: ClientSettings
-  readonly #closing: AbortSignal
-  readonly #tdmrep: TdmrepLoader
+  readonly #parts: TdmrepParts
+  readonly tdmrep: TdmrepLoader
 
-  constructor(
-    settings: ClientSettings,
-    telemetry: Telemetry,
-    closing: AbortSignal,
-    shared: SharedParts,
-    check: CheckTarget,
-  ) {
-    this.#settings = settings
-    this.#closing = closing
-    this.#tdmrep = new TdmrepLoader(settings, telemetry, closing, shared, check)
+  constructor(parts: TdmrepParts) {
+    this.#parts = parts
+    this.tdmrep = new TdmrepLoader(parts)
   }
 
   /**
@@ -93,9 +82,9 @@ export class UsageReader {
       // Ends a `read` under way. Settles only after the caller has read the body, too.
       body.cancel().catch(() => undefined)
     }
-    const { timeoutMs } = this.#settings
+    const { timeoutMs } = this.#parts.settings
     const timer = setTimeout(() => stop(`the rest did not arrive within ${timeoutMs} ms`), timeoutMs)
-    const signals = signal === undefined ? [this.#closing] : [this.#closing, signal]
+    const signals = signal === undefined ? [this.#parts.closing] : [this.#parts.closing, signal]
     const removals = signals.map((one) => onAbort(one, () => stop('the call was aborted')))
     try {
       for (let isComplete = false; !isComplete; ) {
@@ -131,13 +120,13 @@ export class UsageReader {
     if (mayFetch === undefined) return notFetched(origin, 'ignored', 'the caller does without it')
     const verdict = mayFetch(parseUrl(tdmrepUrl(origin)) as ParsedUrl)
     return verdict.allowed
-      ? this.#loaded(origin, await this.#tdmrep.load(origin, options))
+      ? this.#loaded(origin, await this.tdmrep.load(origin, options))
       : notFetched(origin, 'disallowed', `the crawler may not fetch it: ${describeReason(verdict)}`)
   }
 
   /** Checks the option before a request is sent. @throws {OptionError} for an invalid token. */
   checkPolicyTokens(policyTokens: readonly PolicyToken[]): void {
-    usageOf({ url: '/', tokens: this.#settings.productTokens, policyTokens })
+    usageOf({ url: '/', tokens: this.#parts.settings.productTokens, policyTokens })
   }
 
   /** Returns what may be done with a page. @throws {OptionError} for headers of another type. */
@@ -152,7 +141,7 @@ export class UsageReader {
     const isChallenge = isChallengeBy((name) => headerLines(read.headers, name)[0]?.text)
     const { html, headers, report: page } = isChallenge ? CHALLENGE : read
     const isUnseen = page.reading === 'not-given' && verdict.because === 'rule' && !verdict.allowed
-    const { productTokens: tokens, now } = this.#settings
+    const { productTokens: tokens, now } = this.#parts.settings
     return {
       ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now(), policyTokens }),
       verdict: loggableVerdict(verdict),
@@ -161,19 +150,10 @@ export class UsageReader {
     }
   }
 
-  /** Removes the tdmrep.json of an origin from memory. */
-  forget(origin: string): void {
-    this.#tdmrep.forget(origin)
-  }
-
-  async close(): Promise<void> {
-    await this.#tdmrep.close()
-  }
-
   #loaded(origin: string, { entry, file }: CachedTdmrep): LoadedTdmrep {
-    const { now } = this.#settings
-    const access = this.#tdmrep.accessOf(entry)
-    const attempt = structuredClone(decidingAttempt(entry, now(), this.#settings.policy))
+    const { now } = this.#parts.settings
+    const access = this.tdmrep.accessOf(entry)
+    const attempt = structuredClone(decidingAttempt(entry, now(), this.#parts.settings.policy))
     const known = { url: tdmrepUrl(origin), attempt, freshness: undefined } as const
     const cause = describeCause(attempt)
     const looksLike = access.holds === 'rules' ? access.copy.looksLike : attempt.looksLike

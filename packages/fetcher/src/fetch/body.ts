@@ -76,14 +76,6 @@ class Inflate extends Transform {
 const MAX_CODINGS = 2
 
 /**
- * Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about
- * half of it.
- */
-function maxCodedBytes(maxBodyBytes: number): number {
-  return 2 * maxBodyBytes + MIB
-}
-
-/**
  * Returns the limit of a whole response as received. It includes TLS records, interim responses,
  * headers and the framing of chunks. A chunk of one byte takes six bytes (`1`, CR, LF, the byte,
  * CR, LF), so a body of `maxBodyBytes` fits in any chunks.
@@ -109,7 +101,8 @@ export async function readBody(
   signal?: AbortSignal,
 ): Promise<Body> {
   const { codings, unknown } = codingsOf(headers)
-  const decoded = decode(body, decodersFor(codings, maxCodedBytes(maxBytes)))
+  // Of what one decoder passes to the next, a body of `maxBytes` needs about half.
+  const decoded = decode(body, decodersFor(codings, 2 * maxBytes + MIB))
   if (signal !== undefined) addAbortSignal(signal, decoded)
   const bytes = new BodyBuffer(maxBytes + 1)
   let received = 0

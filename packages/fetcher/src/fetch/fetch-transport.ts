@@ -55,7 +55,9 @@ export class FetchTransport implements RobotsTransport {
       }
       const missing = stream === null ? problemOfMissingBody(status, headers) : undefined
       if (missing !== undefined) return missing
-      const body = stream === null ? EMPTY_BODY : await this.#readBody(stream, deadline)
+      // A stream that the caller's code made may ignore the signal and never end.
+      const body =
+        stream === null ? EMPTY_BODY : await deadline.orBefore(readStream(stream, maxBodyBytes, deadline.signal))
       const bodyProblem = await observer.problemOfBody(body, status, headers, codingsOf(headers))
       return bodyProblem ?? { kind: 'response', status, headers, body }
     } catch (error) {
@@ -98,11 +100,6 @@ export class FetchTransport implements RobotsTransport {
       pending.then(({ body }) => discard(body)).catch(() => undefined) // a fetch that ignores the signal may still return a response
       throw error
     }
-  }
-
-  async #readBody(stream: ReadableStream, deadline: Deadline): Promise<Body> {
-    // A stream that the caller's code made may ignore the signal and never end.
-    return deadline.orBefore(readStream(stream, this.#settings.maxBodyBytes, deadline.signal))
   }
 }
 

@@ -1,6 +1,6 @@
 // Fetches robots.txt: makes the requests of one attempt, until core names its outcome. One deadline
 // bounds the whole attempt.
-import type { AccessPolicy, Copy, Outcome } from '@politely/core/engine'
+import type { Copy, Outcome } from '@politely/core/engine'
 import {
   type AttemptRequest,
   advance,
@@ -13,7 +13,6 @@ import {
 import { watchFakeTimers } from '../base/fake-timers.ts'
 import { hasOtherDomain } from '../network/host-name.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
-import type { RequestSigner } from '../options/request-signer.ts'
 import { Deadline } from './deadline.ts'
 import type { OwnRequests } from './own-requests.ts'
 import { sendSigned } from './signed-request.ts'
@@ -107,39 +106,35 @@ export class RobotsFetcher {
 export const FIRST_RETRY_MS = 500
 
 class Attempt {
-  readonly #policy: AccessPolicy
-  readonly #retries: number
+  readonly #options: RobotsFetcherOptions
   readonly #transport: Transport
   readonly #deadline: Deadline
   readonly #beforeNext: BeforeNext
   readonly #chain: readonly string[]
-  readonly #signer: RequestSigner | undefined
   #requests = 0
   #isTemporary = false
 
   constructor(
-    { policy, retries, sign }: RobotsFetcherOptions,
+    options: RobotsFetcherOptions,
     transport: Transport,
     deadline: Deadline,
     beforeNext: BeforeNext,
     chain: readonly string[],
   ) {
-    this.#chain = chain
-    this.#signer = sign
-    this.#policy = policy
-    this.#retries = retries
+    this.#options = options
     this.#transport = transport
     this.#deadline = deadline
     this.#beforeNext = beforeNext
+    this.#chain = chain
   }
 
   async run(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
     let state: AttemptRequest | Outcome = startAttempt(robotsUrl, copy)
     while (state.kind === 'request') {
-      state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
+      state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#options.policy)
       if (state.kind !== 'request') break
       const refusal = await this.#waitForTurn(state)
-      if (refusal !== undefined) state = advance(state, refusal, this.#policy)
+      if (refusal !== undefined) state = advance(state, refusal, this.#options.policy)
     }
     return { outcome: state, requests: this.#requests, isTemporary: this.#isTemporary }
   }
@@ -153,7 +148,7 @@ class Attempt {
 
   async #sendWithRetries(request: AttemptRequest, robotsUrl: string): Promise<Reply> {
     let last = await this.#send(request)
-    if (!isWorthRetrying(last, this.#policy)) return last // the common case, without the cost of p-retry
+    if (!isWorthRetrying(last, this.#options.policy)) return last // the common case, without the cost of p-retry
     // Another site did not ask for this request, so the client does not repeat it.
     const isElsewhere = request.hops.length > 0 && hasOtherDomain(request.url, robotsUrl)
     if (isElsewhere) return last
@@ -161,13 +156,13 @@ class Attempt {
     const attempt = async (number: number) => {
       waitEnded?.()
       if (number > 1) last = await this.#send(request)
-      if (isWorthRetrying(last, this.#policy)) throw new TemporaryReplyError(last.kind)
+      if (isWorthRetrying(last, this.#options.policy)) throw new TemporaryReplyError(last.kind)
       return last
     }
     const { default: pRetry } = await import('p-retry')
     try {
       return await pRetry(attempt, {
-        retries: this.#retries,
+        retries: this.#options.retries,
         minTimeout: FIRST_RETRY_MS,
         factor: 2,
         signal: this.#deadline.signal,
@@ -194,7 +189,8 @@ class Attempt {
       this.#requests++
       return this.#transport.send(sent, this.#deadline, this.#chain)
     }
-    return this.#signer === undefined ? send(request) : sendSigned(this.#signer, request, this.#deadline, send)
+    const { sign } = this.#options
+    return sign === undefined ? send(request) : sendSigned(sign, request, this.#deadline, send)
   }
 }
 

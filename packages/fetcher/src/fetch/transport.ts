@@ -21,18 +21,13 @@ export interface TransportOptions extends TransportSettings {
 
 export class Transport {
   readonly #options: TransportOptions
-  readonly #guard: NetworkGuard
-  readonly #way: RobotsWay
   readonly #ownRequests: OwnRequests
   readonly #sockets: SocketTransports
 
   constructor(options: TransportOptions, ownRequests: OwnRequests) {
-    const { guard, way } = options
     this.#options = options
-    this.#guard = guard
-    this.#way = way
     this.#ownRequests = ownRequests
-    this.#sockets = new SocketTransports(options, guard)
+    this.#sockets = new SocketTransports(options, options.guard)
   }
 
   /**
@@ -40,7 +35,8 @@ export class Transport {
    * `dispatcher` if the caller's function chooses it.
    */
   viaOf(url?: string): RobotsVia {
-    const { via } = url === undefined ? this.#way : this.#way.current(url)
+    const { way } = this.#options
+    const { via } = url === undefined ? way : way.current(url)
     return via === 'own' && !HAS_OWN_CONNECTIONS ? 'global-fetch' : via
   }
 
@@ -51,10 +47,11 @@ export class Transport {
    * robots.txt; what the caller's function `dispatcher` throws.
    */
   async send(request: AttemptRequest, deadline: Deadline, chain: readonly string[] = []): Promise<Reply> {
+    const { guard, way: ways } = this.#options
     const { url, hops } = request
-    const way = this.#way.current(url)
+    const way = ways.current(url)
     const urls = [...hops.map((hop) => hop.url), url]
-    const reach = this.#guard.reachOf(chain.length === 0 ? urls : [...chain, ...urls])
+    const reach = guard.reachOf(chain.length === 0 ? urls : [...chain, ...urls])
     const [robotsUrl = url] = urls
     // The client's own connections never ask this client, so they need no async context, which
     // costs time.
@@ -73,7 +70,7 @@ export class Transport {
 
   /** Returns what to write if another way might have worked. */
   #hintOn({ reason }: Failure, way: Way, url: string): string | undefined {
-    if (ANOTHER_WAY.has(reason)) return this.#way.unusedSetup(url, way)
+    if (ANOTHER_WAY.has(reason)) return this.#options.way.unusedSetup(url, way)
     const { via } = way
     const isGiven = via === 'fetch' || via === 'dispatcher'
     return reason === 'unusable-transport' && !isGiven && HAS_OWN_WAY
@@ -110,7 +107,7 @@ export class Transport {
   ): Promise<Reply | undefined> {
     if (reach === 'any') return undefined
     try {
-      const refusal = await deadline.orBefore(this.#guard.refusalBeforehand(url, names))
+      const refusal = await deadline.orBefore(this.#options.guard.refusalBeforehand(url, names))
       return refusal && failureOf(refusal, 'request', deadline)
     } catch (error) {
       return failureOf(error, 'request', deadline)

@@ -22,24 +22,10 @@ const SITE_OPTIONS = { ...PARSE_OPTIONS, allowPrivateDomains: true }
  * (with appendix G), 7686, 8375 and 9476, and the names that ICANN reserved for private use or
  * refused to delegate.
  */
-const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
-  'alt',
-  'corp',
-  'example',
-  'home',
-  'home.arpa',
-  'internal',
-  'intranet',
-  'invalid',
-  'lan',
-  'local',
-  'localdomain',
-  'localhost',
-  'mail',
-  'onion',
-  'private',
-  'test',
-])
+const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set(
+  `alt corp example home home.arpa internal intranet invalid lan local localdomain localhost mail onion private
+  test`.split(/\s+/),
+)
 
 /**
  * Returns the site of a URL's host. `https://www.example.co.uk` belongs to the site

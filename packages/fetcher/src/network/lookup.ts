@@ -96,11 +96,8 @@ function checkedResult(host: string, [error, found, family]: Parameters<Callback
   return [Object.assign(new Error(problem), { code: 'EAI_FAIL' }), []]
 }
 
-/**
- * Options of `dnsLookup`.
- * @inline
- */
-interface DnsLookupOptions {
+/** Options of `dnsLookup`. */
+export interface DnsLookupOptions {
   /**
    * How long the first try waits for one name server, in milliseconds. Later tries wait longer.
    * Default 2,000.

@@ -1,8 +1,8 @@
 // The options of a RobotsClient, and their checks at construction.
 import type { LookupFunction } from 'node:net'
-import { type Dialect, type DialectName, OptionError, productTokenOf } from '@politely/core'
+import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
 import { type AccessPolicy, accessPolicyOf } from '@politely/core/engine'
-import { dialectFor, explainMissingToken, isProductToken } from '@politely/core/internal'
+import { dialectFor, explainMissingToken } from '@politely/core/internal'
 import {
   abortSignal,
   assertOptions,
@@ -204,35 +204,56 @@ export interface ClientSettings {
 
 const MIN_BODY_BYTES = 500 * 1024
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
-const DEFAULT_TIMEOUT_MS = 20_000
 /** Few servers on the internet respond faster. */
 const MIN_PLAUSIBLE_TIMEOUT_MS = 100
-const DEFAULT_MAX_FLIGHTS = 200
-const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
-const DEFAULT_RETRIES = 2
+
+type Check<T> = (option: string, value: T) => T
+type Bounds = Parameters<typeof number>[2]
+const aNumber = (bounds: Bounds) => (option: string, value: number) => number(option, value, bounds)
+const aWhole = (bounds: Bounds) => (option: string, value: number) => integer(option, value, bounds)
+const aWord =
+  <const Word extends string>(...words: readonly Word[]) =>
+  (option: string, value: Word) =>
+    oneOf<Word, Word>(option, value, words)
+
+type PolicyOption = keyof AccessPolicy & keyof RobotsClientOptions
+
+/** The checks of the options that change the policy of the dialect. */
+const POLICY_CHECKS: { readonly [Name in PolicyOption]: Check<AccessPolicy[Name]> } = {
+  ttlMs: aNumber({ min: 0 }),
+  minTtlMs: aNumber({ min: 0 }),
+  maxTtlMs: aNumber({ min: 0 }),
+  refreshAheadMs: aNumber({ min: 0 }),
+  maxRedirects: aWhole({ min: 0, max: 50 }),
+  afterDays: aNumber({ min: 0, infinite: 'allowed' }),
+  whenUnreachable: aWord('use-copy', 'disallow'),
+  thenAssume: aWord('copy', 'unavailable'),
+  notFoundPages: aWord('by-status', 'unavailable'),
+  foreignBodies: aWord('obey', 'unreachable'),
+}
+
+/** The options that are numbers: the default of each, and its check. */
+const NUMBERS = {
+  timeoutMs: [20_000, (option, ms) => plausibleTimeout(option, number(option, ms, { min: 1, max: MAX_TIMEOUT_MS }))],
+  retries: [2, aWhole({ min: 0, max: 20 })],
+  maxBodyBytes: [MIN_BODY_BYTES, aWhole({ min: MIN_BODY_BYTES, max: 2 ** 28 })],
+  maxCacheBytes: [DEFAULT_CACHE_BYTES, aWhole({ min: 1, example: DEFAULT_CACHE_BYTES })],
+  maxFlights: [200, aWhole({ min: 1, example: 200 })],
+  maxFlightsPerDomain: [8, aWhole({ min: 1, example: 8 })],
+} as const satisfies { readonly [Name in keyof RobotsClientOptions]?: readonly [byDefault: number, Check<number>] }
+
+const namesOf = <T extends object>(table: T) => Object.keys(table) as (keyof T & string)[]
+const knownBy = <T extends object>(table: T) =>
+  Object.fromEntries(namesOf(table).map((name) => [name, true])) as Readonly<Record<keyof T, true>>
 
 /** The names of all options. */
 export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> = {
   userAgent: true,
   productToken: true,
   dialect: true,
-  ttlMs: true,
-  minTtlMs: true,
-  maxTtlMs: true,
-  timeoutMs: true,
-  retries: true,
-  maxRedirects: true,
-  maxBodyBytes: true,
-  maxCacheBytes: true,
+  ...knownBy(POLICY_CHECKS),
+  ...knownBy(NUMBERS),
   store: true,
-  refreshAheadMs: true,
-  maxFlights: true,
-  maxFlightsPerDomain: true,
-  whenUnreachable: true,
-  afterDays: true,
-  thenAssume: true,
-  notFoundPages: true,
-  foreignBodies: true,
   network: true,
   allowAddresses: true,
   dispatcher: true,
@@ -271,32 +292,7 @@ export function clientSettingsOf(options: RobotsClientOptions, closing?: AbortSi
   })
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
-  const defaults = accessPolicyOf(dialect.access)
-  const policy: AccessPolicy = {
-    ...defaults,
-    ttlMs: number('ttlMs', options.ttlMs ?? defaults.ttlMs, { min: 0 }),
-    minTtlMs: number('minTtlMs', options.minTtlMs ?? defaults.minTtlMs, { min: 0 }),
-    maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaults.maxTtlMs, { min: 0 }),
-    refreshAheadMs: number('refreshAheadMs', options.refreshAheadMs ?? defaults.refreshAheadMs, { min: 0 }),
-    maxRedirects: integer('maxRedirects', options.maxRedirects ?? defaults.maxRedirects, {
-      min: 0,
-      max: 50,
-    }),
-    afterDays: number('afterDays', options.afterDays ?? defaults.afterDays, {
-      min: 0,
-      infinite: 'allowed',
-    }),
-    whenUnreachable: oneOf('whenUnreachable', options.whenUnreachable ?? defaults.whenUnreachable, [
-      'use-copy',
-      'disallow',
-    ]),
-    thenAssume: oneOf('thenAssume', options.thenAssume ?? defaults.thenAssume, ['copy', 'unavailable']),
-    notFoundPages: oneOf('notFoundPages', options.notFoundPages ?? defaults.notFoundPages, [
-      'by-status',
-      'unavailable',
-    ]),
-    foreignBodies: oneOf('foreignBodies', options.foreignBodies ?? defaults.foreignBodies, ['obey', 'unreachable']),
-  }
+  const policy = policyOf(options, accessPolicyOf(dialect.access))
   if (policy.minTtlMs > policy.maxTtlMs) {
     throw new OptionError(
       'minTtlMs',
@@ -314,28 +310,8 @@ export function clientSettingsOf(options: RobotsClientOptions, closing?: AbortSi
     productTokens: productTokens(options.productToken, userAgent),
     dialect,
     policy,
-    timeoutMs: plausibleTimeout(
-      'timeoutMs',
-      number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
-    ),
-    retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
-    maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
-      min: MIN_BODY_BYTES,
-      max: 2 ** 28,
-    }),
-    maxCacheBytes: integer('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, {
-      min: 1,
-      example: DEFAULT_CACHE_BYTES,
-    }),
+    ...numbersOf(options),
     store: checkedStore(options.store),
-    maxFlights: integer('maxFlights', options.maxFlights ?? DEFAULT_MAX_FLIGHTS, {
-      min: 1,
-      example: DEFAULT_MAX_FLIGHTS,
-    }),
-    maxFlightsPerDomain: integer('maxFlightsPerDomain', options.maxFlightsPerDomain ?? DEFAULT_MAX_FLIGHTS_PER_DOMAIN, {
-      min: 1,
-      example: DEFAULT_MAX_FLIGHTS_PER_DOMAIN,
-    }),
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     way: wayOf(options),
     httpCaches: oneOf('httpCaches', options.httpCaches ?? 'allow', ['allow', 'revalidate']),
@@ -349,6 +325,24 @@ export function clientSettingsOf(options: RobotsClientOptions, closing?: AbortSi
     }),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
+}
+
+function policyOf(options: RobotsClientOptions, defaults: AccessPolicy): AccessPolicy {
+  const policy: { -readonly [Name in keyof AccessPolicy]: AccessPolicy[Name] } = { ...defaults }
+  const set = <Name extends PolicyOption>(name: Name) => {
+    const value = (options[name] ?? defaults[name]) as AccessPolicy[Name]
+    policy[name] = POLICY_CHECKS[name](name, value)
+  }
+  for (const name of namesOf(POLICY_CHECKS)) set(name)
+  return policy
+}
+
+function numbersOf(options: RobotsClientOptions): Readonly<Record<keyof typeof NUMBERS, number>> {
+  const checked = (name: keyof typeof NUMBERS) => {
+    const [byDefault, check] = NUMBERS[name]
+    return check(name, options[name] ?? byDefault)
+  }
+  return Object.fromEntries(namesOf(NUMBERS).map((name) => [name, checked(name)])) as never
 }
 
 function wayOf({ robotsVia: given, fetch, dispatcher }: RobotsClientOptions): RobotsWay {

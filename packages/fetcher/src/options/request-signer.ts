@@ -10,10 +10,7 @@ export interface RequestToSign {
   readonly url: string
 }
 
-/**
- * The headers of a signature, by their names in lower case.
- * @inline
- */
+/** The headers of a signature, by their names in lower case. */
 export type SignatureHeaders = Readonly<Record<string, string>>
 
 /**

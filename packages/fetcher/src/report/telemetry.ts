@@ -222,7 +222,7 @@ export class Telemetry {
     if (this.#logger?.debug === undefined && !this.#hasListeners('verdict')) return
     const loggable = loggableVerdict(verdict)
     this.#emit('verdict', { verdict: loggable })
-    if (this.#logger?.debug) this.#log('debug', `${loggable.url || 'an empty string'}: ${describeVerdict(loggable)}`)
+    if (this.#logger?.debug) this.log('debug', `${loggable.url || 'an empty string'}: ${describeVerdict(loggable)}`)
   }
 
   /**
@@ -240,7 +240,7 @@ export class Telemetry {
     this.#via = via
     const way = WAYS_OF_PAGES[via]
     if (way === undefined) return
-    this.#log(
+    this.log(
       'info',
       `requests for robots.txt go through ${way}, as pages do; the network guard sees only their URLs${HAS_OWN_WAY ? " (robotsVia: 'own' prevents this)" : ''}`,
     )
@@ -259,10 +259,10 @@ export class Telemetry {
     const next = kind === 'unreachable' ? `; next attempt in ${Math.ceil((entry.nextAttemptAt - at) / 1000)} s` : ''
     const wait = describeRetryAfter(entry.latest.retryAfterMs, at)
     const waits = wait === undefined ? '' : `; ${wait}`
-    this.#log(level, `${robotsUrl}: ${kind} (${describeCause(entry.latest)}); ${from} -> ${to}${waits}${next}`)
+    this.log(level, `${robotsUrl}: ${kind} (${describeCause(entry.latest)}); ${from} -> ${to}${waits}${next}`)
     if (looksLike !== undefined && kind !== 'unreachable' && looksLike !== entry.earlier[0]?.looksLike) {
       const effect = kind === 'success' ? 'the rules in it, if any, are obeyed' : 'everything is allowed'
-      this.#log(
+      this.log(
         'warn',
         `${robotsUrl}: ${describeForeign(entry.latest)}, so ${effect}; write foreignBodies: 'unreachable' if nothing should be allowed then`,
       )
@@ -280,15 +280,7 @@ export class Telemetry {
     if (problem === undefined) return
     // Many sites send their start page for every path. That isn't a mistake in a tdmrep.json.
     const level = event.entry.copy?.looksLike === 'html' ? 'info' : 'warn'
-    this.#log(level, `${event.url}: ${problem}`)
-  }
-
-  info(line: string): void {
-    this.#log('info', line)
-  }
-
-  warn(line: string): void {
-    this.#log('warn', line)
+    this.log(level, `${event.url}: ${problem}`)
   }
 
   /** @param isFirst Whether the calls before it succeeded. Only this failure is logged. */
@@ -297,13 +289,13 @@ export class Telemetry {
     this.#emit('store-failed', failure)
     const { operation, origin, error } = failure
     const effect = 'until it works again, robots.txt is fetched without it'
-    if (isFirst) this.#log('warn', `the store failed to ${operation} ${origin}: ${textOf(error)}; ${effect}`)
+    if (isFirst) this.log('warn', `the store failed to ${operation} ${origin}: ${textOf(error)}; ${effect}`)
   }
 
   /** @param forMs How long it has failed. @param failures So many calls. */
   storeWorks(forMs: number, failures: number): void {
     const calls = `${failures} failed ${failures === 1 ? 'call' : 'calls'}`
-    this.#log('warn', `the store works again after ${Math.ceil(forMs / 1_000)} s (${calls})`)
+    this.log('warn', `the store works again after ${Math.ceil(forMs / 1_000)} s (${calls})`)
   }
 
   #traceFields(): ClientTrace {
@@ -318,7 +310,7 @@ export class Telemetry {
     return this.#events !== undefined && this.#events.listenerCount(name) > 0
   }
 
-  #log(level: keyof Logger, line: string): void {
+  log(level: keyof Logger, line: string): void {
     callSafely(() => this.#logger?.[level]?.(escapeControls(line)))
   }
 }

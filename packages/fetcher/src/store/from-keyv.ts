@@ -3,11 +3,8 @@ import { OptionError } from '@politely/core'
 import { KeyvSetError } from '../base/errors.ts'
 import type { Store } from './store.ts'
 
-/**
- * The methods of Keyv 6 that the store calls. `new Keyv(…)` has them.
- * @inline
- */
-interface KeyvLike {
+/** The methods of Keyv 6 that the store calls. `new Keyv(…)` has them. */
+export interface KeyvLike {
   get(key: string): Promise<unknown>
   /** @param ttl Milliseconds. */
   set(key: string, value: string, ttl?: number): Promise<unknown>

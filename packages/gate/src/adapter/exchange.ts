@@ -48,8 +48,10 @@
 // itself after `enter`. `fetch` and Crawlee see no connection: the gate finds out by channels of
 // Node (`permit/sent-requests.ts`). They follow redirects themselves, so `end` reports the response
 // when its headers arrive. `fetch` makes the step `responded` only if it asks `isRateLimited`.
+
+import type { SignatureHeaders } from '@politely/fetcher'
 import { type RequestSigner, withoutCredentials } from '@politely/fetcher'
-import { challengeOf, clientPort, type SignatureHeaders, withTimeout } from '@politely/fetcher/internal'
+import { challengeOf, clientPort, withTimeout } from '@politely/fetcher/internal'
 import { type GatePort, gatePort, type PoliteGate } from '../gate.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Permit } from '../permit/permit.ts'
@@ -70,7 +72,7 @@ export interface Sender {
 
 export function senderOf(gate: PoliteGate): Sender {
   const client = clientPort(gate.robots)
-  return { gate, client, port: gatePort(gate), signer: client.signer() }
+  return { gate, client, port: gatePort(gate), signer: client.settings().sign }
 }
 
 /** What an exchange needs to know of a request. */

@@ -18,7 +18,6 @@ import type { PacingOptions } from '../pace/pacing-options.ts'
 /**
  * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a
  * new gate and its RobotsClient.
- * @inline
  */
 export type GateOrOptions = { readonly gate: PoliteGate } | PoliteGateOptions | (RobotsClientOptions & PacingOptions)
 
@@ -70,7 +69,7 @@ export function resolveGate(
   const { pacing, others } = splitPacing(options)
   const { now, signal, lookup } = others
   const robots = new RobotsClient(others)
-  if (pages !== undefined) clientPort(robots).followPages(pages)
+  if (pages !== undefined) clientPort(robots).settings().way.followPages(pages)
   const gate = new PoliteGate({ robots, ...pacing, lookup, now })
   // The signal also closes the RobotsClient, without which requests that wait cannot start.
   const removeListener = signal && onAbort(signal, () => gate.close())

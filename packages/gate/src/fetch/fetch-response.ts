@@ -1,9 +1,6 @@
 // The fetch that `politely` wraps, and its responses.
 
-/**
- * A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own.
- * @inline
- */
+/** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
 
 /**

@@ -135,9 +135,10 @@ class PageExchange extends Exchange {
       const signed = polite.signer === undefined ? this.#init : await this.#signed()
       timeout?.start()
       if (timeoutMs !== undefined) limit = new TimeLimit(url, timeoutMs, signal)
-      const init = limit === undefined ? signed : { ...signed, signal: limit.signal }
+      const init: Init & { readonly [UNTIL_HEADERS]?: boolean } =
+        limit === undefined ? signed : { ...signed, signal: limit.signal }
       const response = await this.run(() => send(this.#input, init))
-      limit?.responded(response, hasUntilHeaders(init))
+      limit?.responded(response, init[UNTIL_HEADERS] === true)
       assertResponse(response)
       const report = polite.isRateLimited === undefined ? response : await this.#judged(response, polite.isRateLimited)
       rememberOrigin(response, {
@@ -211,10 +212,6 @@ class PageExchange extends Exchange {
 function outsideOf(limit: TimeLimit | undefined, timeout: CallerTimeout | undefined): StopClock['outside'] | undefined {
   if (limit === undefined || timeout === undefined) return (limit ?? timeout)?.outside
   return (work) => limit.outside(() => timeout.outside(work))
-}
-
-function hasUntilHeaders(init: Init): boolean {
-  return (init as { readonly [UNTIL_HEADERS]?: boolean })[UNTIL_HEADERS] === true
 }
 
 /**

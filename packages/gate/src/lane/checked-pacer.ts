@@ -6,26 +6,13 @@ import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/cor
 import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
 import { messageOf } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
-import type { LeaseTerms, PaceReason, Pacer, PacerOutage, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
+import type { LeaseTerms, Pacer, PacerOutage, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
+import { PACE_REASONS } from '../pace/wait-cause.ts'
 import { PacerError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
 
-const REASONS: Readonly<Record<PaceReason, true>> = {
-  'own-delay': true,
-  'crawl-delay': true,
-  'request-rate': true,
-  'visit-time': true,
-  'retry-after': true,
-  backoff: true,
-  'rate-limit': true,
-  cap: true,
-  'slow-site': true,
-  concurrency: true,
-  'pacer-failure': true,
-}
-
-const REASON = `because one of ${Object.keys(REASONS).join(', ')}`
+const REASON = `because one of ${Object.keys(PACE_REASONS).join(', ')}`
 const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs?, ended? }"
 const WAIT = "{ kind: 'wait', ticket, waitMs, because, ended? }"
 
@@ -306,7 +293,7 @@ function isWait(reply: unknown, isKnown: (because: unknown) => boolean): boolean
 }
 
 function isReason(because: unknown): boolean {
-  return typeof because === 'string' && Object.hasOwn(REASONS, because)
+  return typeof because === 'string' && Object.hasOwn(PACE_REASONS, because)
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -35,32 +35,15 @@ const FULL: Readonly<Record<'domain' | 'gate', WaitCause>> = {
 }
 
 export class ConcurrencyLimit {
-  readonly #turns: DomainTurns<WaitingLane>
-  readonly #slow: SlowItems<Grant>
+  /** How many requests each site and each platform has. */
+  readonly turns: DomainTurns<WaitingLane>
+  /** The requests that have started and hold a limit. */
+  readonly requests: SlowItems<Grant>
   #isWaking = false
 
   constructor({ maxConcurrent, maxConcurrentPerDomain, slowAfterMs }: Limits, now: () => number) {
-    this.#turns = new DomainTurns(maxConcurrent, maxConcurrentPerDomain)
-    this.#slow = new SlowItems(this.#turns, slowAfterMs, now, () => this.#wake())
-  }
-
-  /** The requests that have started and hold a limit, in the order in which they started. */
-  get started(): Iterable<Grant> {
-    return this.#slow.started
-  }
-
-  /** The first of these requests. */
-  get oldest(): Grant | undefined {
-    return this.#slow.oldest
-  }
-
-  /** Returns the site as the other methods find it fastest. `letGo` must follow. */
-  hold(site: Site): Site {
-    return this.#turns.hold(site)
-  }
-
-  letGo(site: Site): void {
-    this.#turns.letGo(site)
+    this.turns = new DomainTurns(maxConcurrent, maxConcurrentPerDomain)
+    this.requests = new SlowItems(this.turns, slowAfterMs, now, () => this.#wake())
   }
 
   /**
@@ -68,13 +51,13 @@ export class ConcurrencyLimit {
    * could start now.
    */
   fullLevel(site: Site): 'domain' | 'gate' | undefined {
-    const limit = this.#turns.fullLimit(site)
+    const limit = this.turns.fullLimit(site)
     return limit === 'all' ? 'gate' : limit
   }
 
   /** Counts a request to this site as under way. `start` or `release` must follow. */
   acquire(site: Site): void {
-    this.#turns.start(site)
+    this.turns.start(site)
   }
 
   /**
@@ -90,24 +73,24 @@ export class ConcurrencyLimit {
       this.acquire(site)
       return undefined
     }
-    this.#turns.add(site, lane)
+    this.turns.add(site, lane)
     lane.waitsForSite = site
-    this.#slow.updateTimer()
+    this.requests.updateTimer()
     return FULL[full]
   }
 
   /** To be called when a request starts, after `acquire`. From now on it may become exempt. */
   start(grant: Grant): void {
-    this.#slow.start(grant)
+    this.requests.start(grant)
   }
 
   /** Counts a request that has started as ended. Then calls waiting lanes, as `release` does. */
   end(grant: Grant): void {
     let outcome: TurnOutcome | undefined
     try {
-      outcome = this.#slow.end(grant) // throws if the caller's clock throws
+      outcome = this.requests.end(grant) // throws if the caller's clock throws
     } finally {
-      this.#turns.end(grant.site, outcome)
+      this.turns.end(grant.site, outcome)
       this.#wake()
     }
   }
@@ -117,7 +100,7 @@ export class ConcurrencyLimit {
    * the other, until one of them acquires what was released.
    */
   release(site: Site): void {
-    this.#turns.end(site)
+    this.turns.end(site)
     this.#wake()
   }
 
@@ -126,8 +109,8 @@ export class ConcurrencyLimit {
     const { waitsForSite } = lane
     if (waitsForSite === undefined) return
     lane.waitsForSite = undefined
-    this.#turns.delete(waitsForSite, lane)
-    this.#slow.updateTimer()
+    this.turns.delete(waitsForSite, lane)
+    this.requests.updateTimer()
   }
 
   /**
@@ -138,13 +121,13 @@ export class ConcurrencyLimit {
     if (this.#isWaking) return
     this.#isWaking = true
     try {
-      for (let lane = this.#turns.next(); lane !== undefined; lane = this.#turns.next()) {
+      for (let lane = this.turns.next(); lane !== undefined; lane = this.turns.next()) {
         lane.waitsForSite = undefined
         lane.advance()
       }
     } finally {
       this.#isWaking = false
     }
-    this.#slow.updateTimer()
+    this.requests.updateTimer()
   }
 }

@@ -59,7 +59,7 @@ export class Routes {
       max: MAX_CACHED_ORIGINS,
       dispose: ({ lane, site }) => {
         lane.routes--
-        context.concurrency.letGo(site)
+        context.concurrency.turns.letGo(site)
         this.#removeIfUnused(lane)
       },
     })
@@ -108,7 +108,7 @@ export class Routes {
     const sitePacing = this.#sitePacingOf(origin) // throws what the caller's function throws
     const lane = this.#laneFor(ownKey ?? laneKeyOf(pacing.paceBy, origin, address))
     const route = new Route(this.#context, lane, {
-      site: concurrency.hold(siteOf(origin)),
+      site: concurrency.turns.hold(siteOf(origin)),
       pacing: sitePacing,
       shared: sharedKeysOf(pacing, origin, address),
       address,

@@ -308,17 +308,12 @@ export class WaitingRequest implements Linked<WaitingRequest> {
         channels.abandon.publish({ ...this.#messageFields(), waitedMs: now() - this.arrivedAt, reason: error })
       }
     }
-    this.#leaveCircuit()
+    if (this.hasRested) this.#context.circuits.remove(this)
+    this.returnProbe()
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
     clearTimeout(before.timer)
     before.reject(error)
-  }
-
-  /** The request does not start: if it rests, or was to be the probe, another one may be. */
-  #leaveCircuit(): void {
-    if (this.hasRested) this.#context.circuits.remove(this)
-    this.returnProbe()
   }
 
   /** If the request was to be the probe, another one may be. */

@@ -54,7 +54,8 @@ export class LocalCircuits<L extends CircuitLimits = CircuitLimits> {
     const now = this.#now()
     const next = circuitAfter(this.all.get(origin) ?? closedCircuit, limits, result, now)
     this.keep(origin, next, limits)
-    if (result.kind === 'failure' && ++this.#failures % FAILURES_BETWEEN_CHECKS === 0) this.#evict(limits, now)
+    if (result.kind === 'failure' && ++this.#failures % FAILURES_BETWEEN_CHECKS === 0)
+      for (const [one, circuit] of this.all) if (canForgetCircuit(circuit, limits, now)) this.all.delete(one)
     return circuitReport(next, now)
   }
 
@@ -64,9 +65,5 @@ export class LocalCircuits<L extends CircuitLimits = CircuitLimits> {
     if (circuit.failures > 0) this.all.set(origin, circuit)
     else if (!this.all.delete(origin)) return
     this.#onChange?.(origin, before ?? closedCircuit, circuit, limits)
-  }
-
-  #evict(limits: CircuitLimits, now: number): void {
-    for (const [origin, circuit] of this.all) if (canForgetCircuit(circuit, limits, now)) this.all.delete(origin)
   }
 }

@@ -169,13 +169,9 @@ export class LocalPacer implements Pacer {
   }
 
   #update(key: string, change: (pace: Pace) => Pace): void {
-    const pace = this.#paceOf(key)
+    const pace: Pace = this.#paces.get(key) ?? this.#newPace()
     const next = change(pace)
     if (next !== pace) this.#paces.set(key, next)
-  }
-
-  #paceOf(key: string): Pace {
-    return this.#paces.get(key) ?? this.#newPace()
   }
 
   #newPace(limits?: PaceLimits): MutablePace {

@@ -25,3 +25,18 @@ export interface WaitCause {
   readonly because: PaceReason | 'concurrency' | 'circuit'
   readonly level: PaceLevel | 'gate'
 }
+
+/** Each `PaceReason`. */
+export const PACE_REASONS: Readonly<Record<PaceReason, true>> = {
+  'own-delay': true,
+  'crawl-delay': true,
+  'request-rate': true,
+  'visit-time': true,
+  'retry-after': true,
+  backoff: true,
+  'rate-limit': true,
+  cap: true,
+  'slow-site': true,
+  concurrency: true,
+  'pacer-failure': true,
+}

@@ -16,15 +16,9 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 /** Headers that describe the body. They are removed with it. */
 const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type', 'content-length']
 /** Headers that are meant for one origin. They are removed when a redirect leads to another. */
-const PRIVATE_HEADERS = [
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'host',
-  'signature',
-  'signature-input',
-  'signature-agent',
-]
+const PRIVATE_HEADERS = 'authorization proxy-authorization cookie host signature signature-input signature-agent'.split(
+  ' ',
+)
 
 /** Returns whether a response is a redirect that `fetch` follows. */
 export function isRedirect(status: number, location: string | null): location is string {

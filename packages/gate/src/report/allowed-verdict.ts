@@ -5,7 +5,3 @@ import type { CheckedUrl, ClientVerdict } from '@politely/fetcher'
  * obey the rules. It has an origin: an invalid URL is always refused.
  */
 export type AllowedVerdict = ClientVerdict & CheckedUrl
-
-export function isAllowed(verdict: ClientVerdict): verdict is AllowedVerdict {
-  return verdict.allowed
-}

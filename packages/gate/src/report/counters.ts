@@ -1,6 +1,6 @@
 // Counts the events of a gate, from its creation on.
 import type { ClientVerdict } from '@politely/fetcher'
-import type { WaitReason } from '../pace/wait-cause.ts'
+import { PACE_REASONS, type WaitReason } from '../pace/wait-cause.ts'
 
 /** A snapshot of what a gate has counted. No count ever decreases. JSON-safe. */
 export interface GateCounters {
@@ -79,26 +79,19 @@ export const gateCounterMeanings: Readonly<Record<GateCounterName, string>> = {
 /** The longest wait in each bucket of `waitHistogram` but the last. Milliseconds. */
 export const waitBucketsMs: readonly number[] = [100, 1_000, 10_000, 60_000, 600_000, 3_600_000]
 
+const { concurrency, ...paceReasons } = PACE_REASONS
+const WAIT_REASONS = Object.keys({ ...paceReasons, concurrency, circuit: true }) as readonly WaitReason[]
+
 /** Returns a record with a value for each reason. */
-const byReason = <T>(newValue: () => T): Record<WaitReason, T> => ({
-  'own-delay': newValue(),
-  'crawl-delay': newValue(),
-  'request-rate': newValue(),
-  'visit-time': newValue(),
-  'retry-after': newValue(),
-  backoff: newValue(),
-  'rate-limit': newValue(),
-  cap: newValue(),
-  'slow-site': newValue(),
-  'pacer-failure': newValue(),
-  concurrency: newValue(),
-  circuit: newValue(),
-})
+const byReason = <T>(newValue: () => T) =>
+  Object.fromEntries(WAIT_REASONS.map((reason) => [reason, newValue()])) as Record<WaitReason, T>
 const zero = () => 0
 
+/** Its public fields are the counters of `GateCounters` that are numbers, in the same order. */
 export class GateCounts {
   started = 0
   done = 0
+  pushbacks = 0
   abandoned = 0
   tooLong = 0
   queueFull = 0
@@ -108,7 +101,6 @@ export class GateCounts {
   disobeyedRules = 0
   ignoredDelays = 0
   failures = 0
-  pushbacks = 0
   readonly #waits = byReason(zero)
   readonly #waitedMs = byReason(zero)
   readonly #waitHistogram = byReason(() => [...waitBucketsMs, 0].fill(0))
@@ -128,21 +120,8 @@ export class GateCounts {
   }
 
   snapshot(): GateCounters {
-    const { started, done, pushbacks, abandoned, tooLong, queueFull, failures } = this
-    const { overBudget, circuitsOpened, circuitRefused, disobeyedRules, ignoredDelays } = this
     return {
-      started,
-      done,
-      pushbacks,
-      abandoned,
-      tooLong,
-      queueFull,
-      overBudget,
-      circuitsOpened,
-      circuitRefused,
-      disobeyedRules,
-      ignoredDelays,
-      failures,
+      ...this,
       waits: { ...this.#waits },
       waitedMs: { ...this.#waitedMs },
       waitHistogram: structuredClone(this.#waitHistogram),

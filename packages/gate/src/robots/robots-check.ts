@@ -4,40 +4,35 @@ import { type BlockedAddressError, type ClientVerdict, loggableVerdict, type Rob
 import { type ClientPort, clientPort, linkSignals, orAborted } from '@politely/fetcher/internal'
 import { NO_URLS } from '../options/enter-arguments.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
-import { isAllowed } from '../report/allowed-verdict.ts'
 import { RobotsDisallowedError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import { AllowedCheck } from './allowed-check.ts'
+import type { Disobedience } from './disobedience.ts'
 import type { RobotsPauses } from './robots-pauses.ts'
+
+/** What it needs of the context of its gate. */
+interface CheckContext extends EventSource {
+  readonly redirects: RedirectTargets
+  readonly robotsPauses: RobotsPauses
+}
 
 export class RobotsCheck {
   readonly #client: RobotsClient
   readonly #port: ClientPort
-  readonly #redirects: RedirectTargets
+  readonly #context: CheckContext
   readonly #closing: AbortSignal
-  readonly #source: EventSource
-  readonly #pauses: RobotsPauses
-  readonly #admits: typeof isAllowed
+  readonly #admits: Disobedience['admits']
 
   /**
    * @param closing The gate aborts it when it closes.
    * @param admits Returns whether a URL may be requested. The option `obey` may admit more than
    * robots.txt allows.
    */
-  constructor(
-    client: RobotsClient,
-    redirects: RedirectTargets,
-    pauses: RobotsPauses,
-    closing: AbortSignal,
-    source: EventSource,
-    admits: typeof isAllowed = isAllowed,
-  ) {
+  constructor(client: RobotsClient, context: CheckContext, closing: AbortSignal, admits: Disobedience['admits']) {
     this.#client = client
     this.#port = clientPort(client)
-    this.#pauses = pauses
-    this.#redirects = redirects
+    this.#context = context
     this.#closing = closing
-    this.#source = source
     this.#admits = admits
   }
 
@@ -107,9 +102,9 @@ export class RobotsCheck {
    * key that are allowed have to wait.
    */
   refused(verdict: ClientVerdict): void {
-    const { gate, now, counters } = this.#source
+    const { gate, now, counters } = this.#context
     counters.refused(verdict.because)
-    this.#pauses.noteRefusal(verdict)
+    this.#context.robotsPauses.noteRefusal(verdict)
     if (!channels.refuse.hasSubscribers) return
     const loggable = loggableVerdict(verdict)
     channels.refuse.publish({ gate, counters, at: now(), url: loggable.url, verdict: loggable })
@@ -148,7 +143,7 @@ export class RobotsCheck {
   #sourcesOf(url: string, signal: AbortSignal | undefined, chain: readonly string[]): readonly string[] {
     this.#closing.throwIfAborted()
     signal?.throwIfAborted()
-    const origins = this.#redirects.to(url)
+    const origins = this.#context.redirects.to(url)
     return origins.length === 0 ? chain : [...origins, ...chain]
   }
 

@@ -147,7 +147,10 @@ export class HeldUrls<T extends SiteQueueInput> {
         const { done, value } = isPromise(read) ? await read : read // a list is read at once, so that priorities count
         this.#isPulling = false
         if (done) this.#isDrained = true
-        else if (!this.#isDrained) this.#addFromSource(heldUrl<T>(value, this.#order++))
+        else if (!this.#isDrained) {
+          const url = heldUrl<T>(value, this.#order++)
+          if (this.#options.seen.isNewInSource(url.item.url)) this.#hold(url)
+        }
       }
     } catch (error) {
       const isOfSource = this.#isPulling
@@ -174,10 +177,6 @@ export class HeldUrls<T extends SiteQueueInput> {
       this.#change(site, () => site.addEarlier())
       if (site.inMemory === 0 && site.state === 'idle' && !site.isTaking) await this.#takeBack(site)
     }
-  }
-
-  #addFromSource(url: HeldUrl<T>): void {
-    if (this.#options.seen.isNewInSource(url.item.url)) this.#hold(url)
   }
 
   #hold(url: HeldUrl<T>): void {

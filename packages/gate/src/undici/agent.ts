@@ -139,7 +139,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     // `request` of undici 6 and 7 leaves the agent in the options, which undici 8 rejects.
     const { dispatcher } = options as { readonly dispatcher?: unknown }
     const isFromOlder = dispatcher instanceof PoliteAgent && dispatcher.gate === this.gate
-    return this.#dispatch(isFromOlder ? withoutDispatcher(options) : options, currentHandler(handler))
+    return this.#dispatch(isFromOlder ? withoutDispatcher(options) : options, wrapper.wrapHandler(handler))
   }
 
   /**
@@ -192,8 +192,4 @@ function withCallback(done: Promise<void>, callback: (() => void) | undefined): 
 /** A static method that undici's types omit. It converts a handler of an older undici. */
 const wrapper = Dispatcher1Wrapper as unknown as {
   wrapHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler
-}
-
-function currentHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
-  return wrapper.wrapHandler(handler)
 }

@@ -6,8 +6,8 @@ import { applyReport, type ReportState, renew } from '../permits/reports.ts'
 import { jsonRoute, PermitsAnswer, PermitsBody, RenewalsBody, ReportsAnswer, ReportsBody } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import { CallTurns } from '../turns.ts'
-import { assertConsistent } from './consistent-reports.ts'
 import { permitMessage, RENEWAL_MESSAGES, REPORT_MESSAGES, shownVerdict } from './messages.ts'
+import { Fault } from './problem.ts'
 
 export function permitRoutes(app: FastifyInstance, { desk, gate, maxPauseMs, metrics }: ServerContext): void {
   app.post<{ Body: PermitsBody }>(
@@ -94,4 +94,17 @@ export function permitAnswer(result: PermitResult): object {
   }
   const { state, waitMs, because, ticket } = result
   return { state, wait_ms: waitMs, because, message, ticket }
+}
+
+/**
+ * Finds reports that contradict themselves, before any report of their call is applied.
+ * @throws {Fault} for a report that has a status, and says that its request was not sent.
+ */
+function assertConsistent(reports: ReportsBody['reports']): void {
+  const n = reports.findIndex(({ outcome, status }) => outcome === 'not-sent' && status !== undefined)
+  if (n !== -1)
+    throw new Fault(
+      'invalid-request',
+      `body.reports[${n}] has "outcome": "not-sent" and status, which contradict each other; leave out one of them`,
+    )
 }

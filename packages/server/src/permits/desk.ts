@@ -244,7 +244,7 @@ export class PermitDesk {
    * a permit against it.
    */
   async told(): Promise<void> {
-    await withTimeout(this.#port.told(), TOLD_MS, () => undefined)
+    await withTimeout(this.#port.pacer.told(), TOLD_MS, () => undefined)
   }
 
   /** The request of a permit has ended. */

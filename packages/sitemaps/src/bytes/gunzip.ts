@@ -2,8 +2,7 @@
 //
 // Node's Gunzip loses its last output if garbage follows the data, and it is common that a server
 // appends some. So the header and the trailer are read here, and zlib inflates what is between.
-import zlib, { createInflateRaw, type InflateRaw } from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
-import type { ByteReader } from './byte-reader.ts'
+import zlib, { createInflateRaw, type InflateRaw } from 'node:zlib'
 
 /** What the reader found out about the gzip data of a file, and whether it may go on. */
 export class PackReport {
@@ -161,5 +160,70 @@ class Inflating {
 
   destroy(): void {
     this.#inflate.destroy()
+  }
+}
+
+// Unpacks gzip. The magic number decides, never the name or the content type: sites serve plain files
+// as `.gz`, and pack files twice.
+
+/** A file that is packed more often is not unpacked further. */
+const MAX_LAYERS = 3
+
+/** Unpacks as long as the data begins with the magic number of gzip. RFC 1952 §2.3.1. */
+export async function* unpacked(source: Bytes, report: PackReport): AsyncGenerator<Uint8Array, void> {
+  const reader = new ByteReader(source)
+  if (report.layers < MAX_LAYERS && isGzip(await reader.peek(2))) {
+    report.layers++
+    return yield* unpacked(gunzipped(reader, report), report)
+  }
+  try {
+    for (let chunk = await reader.take(); chunk !== undefined; chunk = await reader.take()) yield chunk
+  } finally {
+    await reader.close()
+  }
+}
+
+// Reads bytes from a source that yields chunks, with a look ahead.
+
+type Bytes = AsyncIterator<Uint8Array, void>
+
+class ByteReader {
+  readonly #source: Bytes
+  #bytes: Uint8Array = new Uint8Array(0)
+  #isAtEnd = false
+
+  constructor(source: Bytes) {
+    this.#source = source
+  }
+
+  /** Returns this many bytes, or all that are left, and does not consume them. */
+  async peek(size: number): Promise<Uint8Array> {
+    while (this.#bytes.length < size && (await this.#fill()));
+    return this.#bytes.subarray(0, size)
+  }
+
+  /** Consumes and returns at most this many bytes; undefined at the end. */
+  async take(maxSize: number = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
+    while (this.#bytes.length === 0) if (!(await this.#fill())) return undefined
+    const taken = this.#bytes.subarray(0, maxSize)
+    this.#bytes = this.#bytes.subarray(taken.length)
+    return taken
+  }
+
+  /** Puts back bytes that were taken last. */
+  putBack(bytes: Uint8Array): void {
+    this.#bytes = bytes.length === 0 ? this.#bytes : Buffer.concat([bytes, this.#bytes])
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.()
+  }
+
+  async #fill(): Promise<boolean> {
+    if (this.#isAtEnd) return false
+    const next = await this.#source.next()
+    if (next.done) this.#isAtEnd = true
+    else this.#bytes = this.#bytes.length === 0 ? next.value : Buffer.concat([this.#bytes, next.value])
+    return !this.#isAtEnd
   }
 }

@@ -1,7 +1,6 @@
 // Turns the bytes of one file into what is found in it: unpacks, decodes, chooses the parser.
 import { FileDecoder } from '../bytes/decode.ts'
-import { PackReport } from '../bytes/gunzip.ts'
-import { unpacked } from '../bytes/unpack.ts'
+import { PackReport, unpacked } from '../bytes/gunzip.ts'
 import { reasonMeanings, type SitemapOutcome } from '../file-result.ts'
 import type { Limits } from '../limits.ts'
 import { DocumentParser, type NotASitemap } from '../parse/document.ts'

@@ -109,7 +109,7 @@ export function readingSettingsOf(given: SitemapSource, options: ReadSitemapsOpt
     source,
     fetch,
     robots,
-    guard: robots instanceof RobotsClient ? clientPort(robots).guard() : new NetworkGuard(),
+    guard: robots instanceof RobotsClient ? clientPort(robots).settings().guard : new NetworkGuard(),
     checksRequests: robots !== undefined && gate === undefined,
     signal: abortSignal(options.signal),
     limits,

@@ -177,7 +177,8 @@ function runStep(text: string, script: Script): Promise<Checked | undefined> {
   const ticket = tickets.get(request) as Ticket
   const call = VERBS[verb]
   if (call === undefined || !(verb in pacer)) throw new Error(`the pacer has no method ${verb}`)
-  if (WITH_SLOT.includes(verb) && ticket === undefined) throw new Error(`${text}: ${request} has no slot`)
+  const hasSlot = ticket !== undefined && script.delays.has(request)
+  if (WITH_SLOT.includes(verb) && !hasSlot) throw new Error(`${text}: ${request} has no slot`)
   const limits = Object.assign({}, OWN_LIMITS, ...all.map((word) => LIMITS[word]))
   return call({ ...script, request, key, limits, args, ticket })
 }

@@ -14,7 +14,7 @@ import { edgesOf, type IpRange, ipRange } from './ip-range.ts'
 import { hasName, pageText } from './page-text.ts'
 import { jsonObject, STRANGER_OPTIONS, Stranger, type StrangerOptions } from './stranger.ts'
 
-/** Options of `checkIdentity`. @inline */
+/** Options of `checkIdentity`. */
 export interface CheckIdentityOptions extends StrangerOptions {
   /** The thumbprints of keys that must be in the directory. */
   readonly kids?: readonly string[] | undefined

@@ -6,7 +6,7 @@ import { botPage } from './bot-page.ts'
 import { type KeptKey, signDirectory } from './directory.ts'
 import type { Identity } from './identity.ts'
 
-/** Options of `identityFiles`. @inline */
+/** Options of `identityFiles`. */
 export interface IdentityFilesOptions {
   /**
    * The keys of the key directory, as for `signDirectory`. Needed if the identity has a directory.

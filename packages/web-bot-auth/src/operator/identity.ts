@@ -1,7 +1,7 @@
 // The identity file: all that a crawler's operator says about it, in one JSON object.
 
+import { isProductToken } from '@politely/core'
 import { describeValue } from '@politely/core/engine'
-import { isProductToken } from '@politely/core/internal'
 import { directoryUrlOf } from '../agent-url.ts'
 import { IdentityFileError } from './errors.ts'
 import { type IpRange, ipRange } from './ip-range.ts'

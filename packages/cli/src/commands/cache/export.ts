@@ -8,7 +8,7 @@ import { withExistingStore } from '../../input/store.ts'
 import { replaceFile, writing } from '../../output/file.ts'
 import { countText, errorLine } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
-import { rowsOf, type StoredEntry, selectionOf } from './rows.ts'
+import { type EntryRow, rowsOf, selectionOf } from './rows.ts'
 
 export async function exportEntries(args: Arguments): Promise<number> {
   const now = Date.now()
@@ -33,7 +33,7 @@ function report(what: string, where: string): void {
   process.stderr.write(errorLine(`wrote ${what} to ${where}`))
 }
 
-async function writeLines(file: string, rows: AsyncIterable<StoredEntry>): Promise<number> {
+async function writeLines(file: string, rows: AsyncIterable<EntryRow>): Promise<number> {
   let count = 0
   async function* lines() {
     for await (const { text } of rows) {
@@ -46,7 +46,7 @@ async function writeLines(file: string, rows: AsyncIterable<StoredEntry>): Promi
 }
 
 /** Writes one file for each entry with a copy. An origin without robots.txt gets no file. */
-async function writeFiles(folder: string, rows: AsyncIterable<StoredEntry>): Promise<string> {
+async function writeFiles(folder: string, rows: AsyncIterable<EntryRow>): Promise<string> {
   await writing('robots-dir', folder, () => mkdirSync(folder, { recursive: true }))
   let files = 0
   let without = 0

@@ -13,7 +13,7 @@ const DAY_MS = 24 * HOUR_MS
 const MAX_DAYS = 36_500
 
 /** One entry of a store. */
-export interface StoredEntry {
+export interface EntryRow {
   readonly entry: Entry
   /** The entry as the store has it. */
   readonly text: string
@@ -61,7 +61,7 @@ function hostOf(given: string | undefined): string | undefined {
 }
 
 /** Yields the selected entries that have not expired, in the order in which they were written. */
-export async function* rowsOf(store: SqliteStore, selection: Selection, now: number): AsyncGenerator<StoredEntry> {
+export async function* rowsOf(store: SqliteStore, selection: Selection, now: number): AsyncGenerator<EntryRow> {
   for await (const { origin, text, keepUntil } of store.list()) {
     if (keepUntil <= now) continue
     const entry = entryFrom(text) // which checks that the origin is one
@@ -96,7 +96,7 @@ export interface Listed {
   readonly bytes: number | undefined
 }
 
-export function listedOf({ entry, keepUntil }: Pick<StoredEntry, 'entry' | 'keepUntil'>, now: number): Listed {
+export function listedOf({ entry, keepUntil }: Pick<EntryRow, 'entry' | 'keepUntil'>, now: number): Listed {
   const { origin, latest, copy } = entry
   return {
     origin,

@@ -1,6 +1,7 @@
 // `politely check`: fetches robots.txt files, or reads one, and prints a verdict for each URL.
+
+import { explainUrlProblem } from '@politely/core'
 import { readingOf, rulesFor } from '@politely/core/crawlers'
-import { explainUrlProblem } from '@politely/core/internal'
 import {
   type ClientVerdict,
   loggableVerdict,
@@ -12,7 +13,7 @@ import type { Arguments } from '../../command-line.ts'
 import { crawlerText, givenTokens, noteProducts } from '../../crawler.ts'
 import { EXITS, exitOf, UsageError } from '../../exit-code.ts'
 import { withClient } from '../../input/client.ts'
-import { explainFileName, isFile } from '../../input/is-file.ts'
+import { fileHint, isFile } from '../../input/is-file.ts'
 import { isTooLong, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { withOptionalStore } from '../../input/store.ts'
@@ -96,7 +97,7 @@ function print(rows: AsyncIterable<Checked>, args: Arguments): Promise<number> {
 
 function describeInvalid({ url, problem }: Extract<ClientVerdict, { readonly because: 'invalid-url' }>): string {
   const shown = JSON.stringify(shorten(withoutCredentials(url)))
-  return `${shown}: ${isFile(url) ? explainFileName(url) : explainUrlProblem(problem, url)}`
+  return `${shown}: ${isFile(url) ? fileHint(url) : explainUrlProblem(problem, url)}`
 }
 
 /**

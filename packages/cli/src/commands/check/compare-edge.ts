@@ -6,14 +6,14 @@ import { CACHE_HEADERS } from '@politely/fetcher/internal'
 import { reasonText } from '../../output/sentences.ts'
 import { printable } from '../../output/style.ts'
 
-export type ReportedHeaders = NonNullable<FetchEvent['headers']>
+export type EdgeHeaders = NonNullable<FetchEvent['headers']>
 
 /** A run may check any number of sites. Their verdicts come soon after their fetches. */
 const MAX_ORIGINS = 1000
 
 /** Returns a map that keeps the headers of the last responses of a client. */
-export function responseHeaders({ events }: RobotsClient): ReadonlyMap<string, ReportedHeaders> {
-  const kept = new Map<string, ReportedHeaders>()
+export function responseHeaders({ events }: RobotsClient): ReadonlyMap<string, EdgeHeaders> {
+  const kept = new Map<string, EdgeHeaders>()
   events.on('fetch', ({ origin, headers = {} }) => {
     kept.delete(origin)
     kept.set(origin, headers)
@@ -26,7 +26,7 @@ export function responseHeaders({ events }: RobotsClient): ReadonlyMap<string, R
 /** A client, and the headers of its responses. */
 export interface EdgeSide {
   readonly client: RobotsClient
-  readonly headers: ReadonlyMap<string, ReportedHeaders>
+  readonly headers: ReadonlyMap<string, EdgeHeaders>
 }
 
 export interface EdgeComparison {
@@ -100,7 +100,7 @@ const REQUEST = 'a request that asks caches to revalidate'
  * Returns whether the second response is as new as its request, as far as its headers say: a cache may
  * ignore `Cache-Control: no-cache`, as most content delivery networks do. Undefined if no header says it.
  */
-export function wasRevalidated(first: ReportedHeaders, second: ReportedHeaders): boolean | undefined {
+export function wasRevalidated(first: EdgeHeaders, second: EdgeHeaders): boolean | undefined {
   // RFC 9111 §5.1: how long ago the site generated or validated the response. Some caches set it to 0.
   const age = Number.parseInt(second.age ?? '', 10)
   // After a miss, a hit is the copy that the first request has just fetched.
@@ -109,7 +109,7 @@ export function wasRevalidated(first: ReportedHeaders, second: ReportedHeaders):
 }
 
 /** Returns whether a cache sent the response without a request to the site. */
-function isHit(headers: ReportedHeaders): boolean {
+function isHit(headers: EdgeHeaders): boolean {
   return CACHE_HEADERS.some((name) => {
     const value = headers[name] ?? ''
     if (name === 'cache-status') return /;\s*hit\b/i.test(value)
@@ -139,7 +139,7 @@ function count(lines: number): string {
   return lines === 1 ? '1 line is' : `${lines} lines are`
 }
 
-function textOf(headers: ReportedHeaders): string {
+function textOf(headers: EdgeHeaders): string {
   const texts = SHOWN.filter((name) => name in headers).map((name) => `${name}: ${printable(headers[name] ?? '')}`)
   return texts.length === 0 ? 'no header about caching' : texts.join(', ')
 }

@@ -4,7 +4,7 @@ import { displayUrl, withoutCredentials } from '@politely/fetcher'
 import { adviceOn, groupNote, reasonText } from '../../output/sentences.ts'
 import { bold, dim, durationText, green, linesOf, printable, type Row, red, shorten } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
-import type { EdgeComparison, ReportedHeaders } from './compare-edge.ts'
+import type { EdgeComparison, EdgeHeaders } from './compare-edge.ts'
 
 /** A verdict about a valid URL. `access` is absent if the rules are from a file of this machine. */
 export type ReportedVerdict = Exclude<Verdict, { readonly because: 'invalid-url' }> & {
@@ -24,7 +24,7 @@ export interface ReportContext {
   /** Milliseconds since 1970. */
   readonly now: number
   /** The headers of the response that `access` describes, if it arrived in this run. */
-  readonly headers?: ReportedHeaders | undefined
+  readonly headers?: EdgeHeaders | undefined
   /** The file that `--robots` names. */
   readonly file?: { readonly name: string; readonly bytes: number } | undefined
   readonly edge?: EdgeComparison | undefined
@@ -71,7 +71,7 @@ function headline({ allowed, url }: ReportedVerdict): string {
   return `${mark}  ${bold(printable(withoutCredentials(url)))}${unicodeHost}`
 }
 
-function accessRows(access: Access, headers: ReportedHeaders | undefined, now: number): readonly Row[] {
+function accessRows(access: Access, headers: EdgeHeaders | undefined, now: number): readonly Row[] {
   return [
     [access.outcome === 'unreachable' ? 'tried' : 'fetched', attemptText(access, headers, now)],
     ['type', typeNote(access, headers)],
@@ -94,7 +94,7 @@ function sizeNote({ outcome, copy }: Access): string {
 /** When the attempt was made, how old its response was, and when the next attempt is due. */
 function attemptText(
   { outcome, checkedAt, nextAttemptAt, copy }: Access,
-  headers: ReportedHeaders | undefined,
+  headers: EdgeHeaders | undefined,
   now: number,
 ): string {
   const when = now - checkedAt < 1000 ? 'just now' : `${durationText(now - checkedAt)} ago`
@@ -112,7 +112,7 @@ function attemptText(
 }
 
 /** Reports a wrong Content-Type (RFC 9309 §2.3), unless the body is wrong too. */
-function typeNote({ outcome, looksLike }: Access, headers: ReportedHeaders | undefined): string | undefined {
+function typeNote({ outcome, looksLike }: Access, headers: EdgeHeaders | undefined): string | undefined {
   const type = headers?.['content-type']
   if (outcome !== 'success' || looksLike !== undefined || type === undefined || /^\s*text\/plain\s*(?:;|$)/i.test(type))
     return undefined

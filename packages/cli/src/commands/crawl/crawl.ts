@@ -16,7 +16,7 @@ import { CrawlTimeline } from '@politely/timeline'
 import type { Arguments } from '../../command-line.ts'
 import { EXITS, type ExitName, Interrupted, UsageError } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
-import { type OpenGate, withGate } from '../../input/gate.ts'
+import { type OpenSite, withGate } from '../../input/gate.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { limitOf, retryOptionsOf } from '../../input/numbers.ts'
 import { PageStart } from '../../input/page-start.ts'
@@ -62,7 +62,7 @@ export async function crawl(args: Arguments): Promise<number> {
   const maxConcurrent = limitOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 })
   // The timeline shows the waits itself.
   const logsWaits = args.get('format') === 'text' && !process.stdout.isTTY
-  const work = async ({ client, gate, fetch, polite }: OpenGate) => {
+  const work = async ({ client, gate, fetch, polite }: OpenSite) => {
     using timeline = new CrawlTimeline({ gate })
     let output: CrawlOutput | undefined
     const openOutput = () => {

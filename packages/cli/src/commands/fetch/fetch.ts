@@ -14,7 +14,7 @@ import {
 import type { Arguments } from '../../command-line.ts'
 import { type ExitName, exitOf, UsageError } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
-import { type OpenGate, withGate } from '../../input/gate.ts'
+import { type OpenSite, withGate } from '../../input/gate.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { retryOptionsOf } from '../../input/numbers.ts'
 import { type Pages, withOptionalPageFile } from '../../input/page-file.ts'
@@ -57,7 +57,7 @@ function exitOfReport({ outcome, verdict }: FetchReport): ExitName {
 async function fetchPage(
   { url, redirectedFrom }: GivenUrl,
   args: Arguments,
-  { client, gate, fetch }: OpenGate,
+  { client, gate, fetch }: OpenSite,
   pages: Pages | undefined,
 ): Promise<FetchReport> {
   const requests: SentRequest[] = []

@@ -15,7 +15,7 @@ import { errorLine } from '../../output/style.ts'
 import { crawlerOfAgent, UNCLEAR } from './agent-name.ts'
 import { type AgentRow, formatAgents, type LeftOut, summaryOf } from './format-agents.ts'
 import { formatFor } from './format-verdicts.ts'
-import { type ClaimedIdentity, identityOf, type Ranges, rangesOf } from './ip-ranges.ts'
+import { type IdentityClaim, identityOf, type Ranges, rangesOf } from './ip-ranges.ts'
 import { openOutput } from './verdict-file.ts'
 
 const MAX_NAMES = 1000
@@ -97,7 +97,7 @@ class Tally {
   readonly #rows = new Map<string, AgentRow>()
   /** By User-Agent; undefined for a browser. */
   readonly #agents = new Map<string, Agent | undefined>()
-  readonly #identities = new Map<string, ClaimedIdentity>()
+  readonly #identities = new Map<string, IdentityClaim>()
   readonly #rulesByName = new Map<string, CrawlerRules>()
   readonly #starRules: CrawlerRules
   readonly #starPacked: string

@@ -6,7 +6,7 @@ import { textWithoutCredentials } from '@politely/core/internal'
 import { bold, countText, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
 import { UNCLEAR } from './agent-name.ts'
-import type { ClaimedIdentity } from './ip-ranges.ts'
+import type { IdentityClaim } from './ip-ranges.ts'
 
 /** A rule that a crawler broke. */
 interface BrokenRule {
@@ -20,7 +20,7 @@ interface BrokenRule {
 export interface AgentRow {
   /** `UNCLEAR` for names that are not clear, and for unknown names after the first thousand. */
   readonly crawler: string
-  readonly identity: ClaimedIdentity
+  readonly identity: IdentityClaim
   readonly known: KnownCrawler | undefined
   /** The first User-Agent that named the crawler. */
   readonly userAgent: string

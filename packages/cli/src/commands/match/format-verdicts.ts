@@ -1,6 +1,8 @@
 // Prints the verdicts of `politely match`. `ndjson` and `csv` are a contract; the text is for people
 // and may change.
-import { explainUrlProblem, withoutCredentials } from '@politely/core/internal'
+
+import { explainUrlProblem } from '@politely/core'
+import { withoutCredentials } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../exit-code.ts'
 import { csvLine } from '../../output/csv.ts'

@@ -7,7 +7,7 @@ import { UsageError } from '../../exit-code.ts'
 import { readText } from '../../input/robots-file.ts'
 
 /** Whether a request may be of the crawler that it names: `claimed` without ranges for that crawler. */
-export type ClaimedIdentity = 'claimed' | 'verified' | 'not-in-ranges'
+export type IdentityClaim = 'claimed' | 'verified' | 'not-in-ranges'
 
 /** The ranges of crawlers, by the names that `crawlerOfAgent` returns. */
 export type Ranges = ReadonlyMap<string, BlockList>
@@ -66,7 +66,7 @@ function prefixesIn(text: string, file: string): readonly string[] {
 }
 
 /** Returns whether the address of a request is in the ranges of its crawler. */
-export function identityOf(list: BlockList, address: string): ClaimedIdentity {
+export function identityOf(list: BlockList, address: string): IdentityClaim {
   // Load balancers log a port; a server on an IPv6 socket logs IPv4 addresses as ::ffff:192.0.2.1.
   const text = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/^(\d+(?:\.\d+){3}):\d+$|^\[(.+)\](?::\d+)?$/, '$1$2')
   const version = isIP(text)

@@ -1,6 +1,6 @@
 // `politely sitemap`: reads the sitemaps of a site, and reports each file.
 import type { SitemapEntry, SitemapFile, SitemapReading } from '@politely/sitemaps'
-import { parseLastmod } from '@politely/sitemaps/internal'
+import { parseLastmod } from '@politely/sitemaps'
 import type { Arguments } from '../../command-line.ts'
 import { EXITS, UsageError } from '../../exit-code.ts'
 import { numberOf } from '../../input/numbers.ts'

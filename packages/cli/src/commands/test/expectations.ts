@@ -36,7 +36,7 @@ export interface Expectation {
 }
 
 /** What the check of one expectation found. */
-export interface ExpectationResult {
+export interface ExpectationOutcome {
   readonly expectation: Expectation
   /** One sentence for each path, name or value that is otherwise. */
   readonly problems: readonly Problem[]
@@ -103,8 +103,8 @@ export function parseExpectations(text: string, file: string): readonly Expectat
 export async function checkExpectations(
   expectations: readonly Expectation[],
   tested: Tested,
-): Promise<readonly ExpectationResult[]> {
-  const outcomes: ExpectationResult[] = []
+): Promise<readonly ExpectationOutcome[]> {
+  const outcomes: ExpectationOutcome[] = []
   for (const expectation of expectations) outcomes.push({ expectation, problems: await expectation.check(tested) })
   return outcomes
 }

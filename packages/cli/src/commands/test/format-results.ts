@@ -5,15 +5,15 @@ import { annotation, escapeXml, junitReport } from '../../output/ci-reports.ts'
 import { reportPath } from '../../output/report-path.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
-import type { ExpectationResult } from './expectations.ts'
+import type { ExpectationOutcome } from './expectations.ts'
 
 export type ResultFormat = 'text' | 'json' | 'junit' | 'github'
 
-export function formatResults(robots: string, outcomes: readonly ExpectationResult[], format: ResultFormat): string {
+export function formatResults(robots: string, outcomes: readonly ExpectationOutcome[], format: ResultFormat): string {
   return FORMATS[format](robots, outcomes)
 }
 
-const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly ExpectationResult[]) => string>> = {
+const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly ExpectationOutcome[]) => string>> = {
   text(robots, outcomes) {
     const failed = outcomes.filter(({ problems }) => problems.length > 0)
     const blocks = failed.map(({ expectation: { crawler, file, line, text }, problems }) => {

@@ -4,7 +4,7 @@ import { EXITS, UsageError } from '../../exit-code.ts'
 import { loadRobots, readText, requiredRobots } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
 import { write } from '../../output/write.ts'
-import { checkExpectations, type ExpectationResult, parseExpectations } from './expectations.ts'
+import { checkExpectations, type ExpectationOutcome, parseExpectations } from './expectations.ts'
 import { formatResults, type ResultFormat } from './format-results.ts'
 
 /** Returns the exit code. */
@@ -26,7 +26,7 @@ export async function test(args: Arguments): Promise<number> {
   if (loaded === undefined) return EXITS.unreachable.code
   const outcomes = await checkExpectations(expectations, loaded)
   await write(formatResults(loaded.name, outcomes, args.get('format') as ResultFormat))
-  return outcomes.every(({ problems }: ExpectationResult) => problems.length === 0)
+  return outcomes.every(({ problems }: ExpectationOutcome) => problems.length === 0)
     ? EXITS.success.code
     : EXITS.disallowed.code
 }

@@ -1,7 +1,7 @@
 // `politely usage`: says what a crawler may do with pages.
 import type { InvalidUrl, RulesVerdict } from '@politely/core'
+import { explainUrlProblem } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
-import { explainUrlProblem } from '@politely/core/internal'
 import { type Purpose, parseTdmrep, type TdmrepFile, usageOf as usageOfFiles } from '@politely/core/usage'
 import {
   type ClientUsage,

@@ -24,10 +24,7 @@ export interface LabelAnswer {
   readonly vocabulary: string
 }
 
-/**
- * The parsed value of Content-Usage or Content-Signal. JSON-safe.
- * @inline
- */
+/** The parsed value of Content-Usage or Content-Signal. JSON-safe. */
 export interface LabelValues {
   /** What the labels of the current vocabulary say. */
   readonly answers: readonly LabelAnswer[]

@@ -63,10 +63,7 @@ export interface PageHead {
   readonly isComplete: boolean
 }
 
-/**
- * Options of `headReader` and `pageHeadOf`.
- * @inline
- */
+/** Options of `headReader` and `pageHeadOf`. */
 export interface HeadReaderOptions {
   /**
    * How much of a page is read: a number of bytes from 1, or of characters of a string.

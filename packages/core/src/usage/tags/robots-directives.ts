@@ -24,10 +24,7 @@ import { tagDate } from './tag-date.ts'
 import { isSlipOf, isSlipOfRobots } from './tag-slips.ts'
 import { hasRule, meantBy, type TagRule, tagRules } from './tag-value.ts'
 
-/**
- * What `robotsDirectives` reads.
- * @inline
- */
+/** What `robotsDirectives` reads. */
 export interface TaggedResponse {
   /** The headers of the response. */
   readonly headers?: ResponseHeaders | undefined

@@ -17,25 +17,7 @@ export interface RobotsDocument {
   readonly operator: string | undefined
 }
 
-/**
- * The key of a document in `robotsDocuments`.
- * @inline
- */
-export type RobotsDocumentKey =
-  | 'html-4.01'
-  | 'repext-03'
-  | 'google-robots-meta'
-  | 'bing-robots-meta'
-  | 'bing-chat'
-  | 'apple-robots-meta'
-  | 'amazonbot'
-  | 'yandex-robots-meta'
-  | 'deviantart-noai'
-  | 'img2dataset'
-  | 'noml'
-
-/** The documents that define the rules of robots tags, by the `vocabulary` of a statement. */
-export const robotsDocuments: Readonly<Record<RobotsDocumentKey, RobotsDocument>> = {
+const DOCUMENTS = {
   'html-4.01': {
     name: 'HTML 4.01, appendix B.4.1.2, "Robots and the META element"',
     version: '1999-12-24',
@@ -97,7 +79,16 @@ export const robotsDocuments: Readonly<Record<RobotsDocumentKey, RobotsDocument>
     operator: 'img2dataset',
   },
   noml: { name: 'NoML proposal', version: '2023-10-25', url: 'https://noml.info', operator: undefined },
-}
+} as const
+
+/**
+ * The key of a document in `robotsDocuments`.
+ * @inline
+ */
+export type RobotsDocumentKey = keyof typeof DOCUMENTS
+
+/** The documents that define the rules of robots tags, by the `vocabulary` of a statement. */
+export const robotsDocuments: Readonly<Record<RobotsDocumentKey, RobotsDocument>> = DOCUMENTS
 
 /**
  * Who says that a rule speaks of a purpose.

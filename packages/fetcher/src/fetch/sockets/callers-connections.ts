@@ -19,18 +19,8 @@ import { type Connection, type Connections, FOLLOWS_REDIRECTS, type ReceivedBody
  * Connections of the caller's dispatcher. A body counts as complete only if the observed request or
  * its length shows that it is.
  */
-export class CallersConnections implements Connections {
-  readonly #dispatcher: Dispatcher
-  readonly #maxBodyBytes: number
-
-  constructor(dispatcher: Dispatcher, { maxBodyBytes }: TransportSettings) {
-    this.#dispatcher = dispatcher
-    this.#maxBodyBytes = maxBodyBytes
-  }
-
-  open({ href }: URL): Connection {
-    return new CallersConnection(this.#dispatcher, href, this.#maxBodyBytes)
-  }
+export function callersConnections(dispatcher: Dispatcher, { maxBodyBytes }: TransportSettings): Connections {
+  return { open: ({ href }) => new CallersConnection(dispatcher, href, maxBodyBytes) }
 }
 
 class CallersConnection implements Connection {

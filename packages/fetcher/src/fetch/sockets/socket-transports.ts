@@ -2,7 +2,7 @@
 import type { Dispatcher } from 'undici'
 import type { NetworkGuard } from '../../network/network-guard.ts'
 import type { RobotsTransport, TransportSettings } from '../robots-transport.ts'
-import { CallersConnections } from './callers-connections.ts'
+import { callersConnections } from './callers-connections.ts'
 import { FtpTransport } from './ftp-transport.ts'
 import { OwnConnections } from './own-connections.ts'
 import { UndiciTransport } from './undici-transport.ts'
@@ -31,7 +31,7 @@ export class SocketTransports {
 
   /** Returns the transport through the caller's dispatcher. */
   through(dispatcher: Dispatcher): RobotsTransport {
-    return new UndiciTransport(this.#settings, new CallersConnections(dispatcher, this.#settings))
+    return new UndiciTransport(this.#settings, callersConnections(dispatcher, this.#settings))
   }
 
   /** Closes the client's own connections. */
