@@ -1,7 +1,8 @@
 // Parses the command line. Commands are data (commands.ts), so that `--help`, the completion and
 // docs/cli.md say the same, and a mistake is answered by one line that says what to write.
 import { parseArgs } from 'node:util'
-import { Arguments, type Flag, nearestName, parseOptions } from '@politely/core/review'
+import { Arguments, type Flag, parseOptions } from '@politely/core/flags'
+import { nearestName } from '@politely/core/review'
 import { UsageError } from './exit-code.ts'
 import { explainUnknownFlag } from './flag-synonyms.ts'
 

@@ -11,7 +11,7 @@
 // value if it is not given, and `[otherwise no limit]` says what happens without it.
 
 import type { DialectName } from '@politely/core'
-import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/review'
+import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/flags'
 import type { Arguments, CommandSpec, Flag } from './command-line.ts'
 
 /** Returns the flags of a text, in its order. */
