@@ -21,6 +21,7 @@ const NAMES = 'docs/reference/public-names.md'
 /** The entry points that only the other packages of Politely import. They are no API. */
 const SHARED = [
   '@politely/cdp/internal',
+  '@politely/core/flags',
   '@politely/core/internal',
   '@politely/core/review',
   '@politely/core/node-version',

@@ -145,7 +145,7 @@ async function lint({ tarball, manifest }) {
  */
 function attwOptions({ exports }) {
   if (exports['.'].require === undefined) return ['--profile', 'esm-only']
-  const withoutCommonJs = ['./internal', './review', './node-version'] // of core, for our other packages
+  const withoutCommonJs = ['./internal', './flags', './review', './node-version'] // of core, for our other packages
   return ['--profile', 'node16', '--ignore-rules', 'missing-export-equals', '--exclude-entrypoints', ...withoutCommonJs]
 }
 

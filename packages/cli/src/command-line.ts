@@ -1,7 +1,8 @@
 // Parses the command line. Commands are data (commands.ts), so that `--help`, the completion and
 // docs/cli.md say the same, and a mistake is answered by one line that says what to write.
 import { parseArgs } from 'node:util'
-import { Arguments, type Flag, nearestName, parseOptions } from '@politely/core/review'
+import { Arguments, type Flag, parseOptions } from '@politely/core/flags'
+import { nearestName } from '@politely/core/review'
 import { UsageError } from './exit-code.ts'
 import { explainUnknownFlag } from './flag-synonyms.ts'
 
@@ -22,8 +23,11 @@ export interface CommandSpec {
   readonly exits: { readonly success: string; readonly fails?: string }
   /** Why operands make no sense, if the command takes none: `match reads URLs from stdin`. */
   readonly noOperands?: string
-  /** The command listens to Ctrl-C and SIGTERM, and has something to do then. */
-  readonly endsItself?: true
+  /**
+   * The runner does not listen to Ctrl-C and SIGTERM. Either the command does, and has something to do
+   * then. Or it computes for seconds, in which Node calls no listener: then the signal must end it.
+   */
+  readonly leavesSignals?: true
   /** Loads the code of the command and runs it. Returns the exit code. @param all All commands. */
   run(args: Arguments, all: readonly CommandSpec[]): Promise<number>
 }

@@ -11,11 +11,11 @@ export const commands: readonly CommandSpec[] = [
     name: 'check',
     summary: "fetch each site's robots.txt and check URLs",
     description:
-      "Fetches the robots.txt of each URL's site and says whether you may fetch the URL, and why. Also says how robots.txt was obtained, and what to change if that failed.\n\nWith --robots, this file decides, whatever the site of a URL. Then a URL may be a path.",
+      "Fetches the robots.txt of each URL's site and says whether you may fetch the URL, and why. Also says how it got robots.txt, and what to change if that failed.\n\nWith --robots, that file decides for URLs of any site, and a URL can be just a path.",
     usage: 'URL… --user-agent NAME [--robots FILE|URL] [--edge]',
     flags: flagsIn(`
     --urls --sitemap --input --column --user-agent --product-token --robots
-    --edge  fetch robots.txt a second time with a request that asks caches to revalidate, and say what differs
+    --edge  fetch robots.txt again, asking caches to revalidate, and say what differs
     --store --dialect --timeout --proxy --allow-address
     --format NAME  how to print the verdicts [one of text, json, ndjson] [default text]
     --json  the same as --format ndjson
@@ -24,7 +24,7 @@ export const commands: readonly CommandSpec[] = [
     check https://example.com/page --user-agent ExampleBot  # Checks one URL.
     check /cart /about --user-agent ExampleBot --robots public/robots.txt  # Checks paths against a draft.
     check https://example.com/ --user-agent ExampleBot --edge  # Says whether a CDN still sends an old file.
-    check - --user-agent ExampleBot --format ndjson < urls.txt > verdicts.ndjson  # Checks the URLs on standard input, one on each line.
+    check - --user-agent ExampleBot --format ndjson < urls.txt > verdicts.ndjson  # Checks the URLs on standard input, one per line.
   `),
     exits: { success: 'every URL is allowed', fails: 'a URL is disallowed' },
     run: async (args) => (await import('./commands/check/check.ts')).check(args),
@@ -33,11 +33,11 @@ export const commands: readonly CommandSpec[] = [
     name: 'explain',
     summary: 'draw which line of robots.txt decides about a URL, and why',
     description:
-      'Draws the robots.txt with line numbers. Marks the groups for the crawler, and the line that decides. Lists the other matching rules, and why each of them lost. Lists rules that nearly match, and what keeps each of them from it. Says which dialects decide differently.\n\nWithout --robots, the robots.txt of the URL is fetched. With it, the URL may be a path. The page itself is requested only with --follow: a GET whose body is not read, and at most ten redirects.',
+      "Draws robots.txt with line numbers, and marks the crawler's groups and the deciding line. Lists the other matching rules, and why each of them lost. Lists rules that nearly match, and why they don't. Says which dialects decide differently.\n\nWithout --robots, it fetches the site's robots.txt. With --robots, the URL can be a path. It requests the page itself only with --follow: a GET whose body it doesn't read, and at most ten redirects.",
     usage: 'URL --user-agent NAME [--robots FILE|URL]',
     flags: flagsIn(`
     --user-agent --product-token --robots --policy-token
-    --follow  request the page too, and check each of its redirects; a URL that robots.txt disallows is not requested
+    --follow  request the page too, and check each of its redirects; disallowed URLs aren't requested
     --dialect --timeout --proxy --allow-address
     --format NAME  how to print the explanation [one of text, json] [default text]
     --json  the same as --format json
@@ -48,23 +48,24 @@ export const commands: readonly CommandSpec[] = [
     explain /cart --user-agent ExampleBot --robots public/robots.txt  # Explains the verdict of a draft.
   `),
     exits: { success: 'the URL is allowed', fails: 'the URL is disallowed' },
+    leavesSignals: true,
     run: async (args) => (await import('./commands/explain/explain.ts')).explain(args),
   },
   {
     name: 'usage',
     summary: 'say what a crawler may do with a page: index it, train on it',
     description:
-      'Says what a site lets a crawler do with a page: show it in a search index, follow its links, train a model on it, and so on. Reads robots.txt (Content-Usage, Content-Signal, License), /.well-known/tdmrep.json, the headers of the page and the head of its HTML. It requests the page only if robots.txt allows it. It names licenses, and never fetches them.\n\n--header, --headers and --html are read instead of the page, so no request is made for it. With --robots, only the given files are read.',
+      'Says what a site lets a crawler do with a page: show it in a search index, follow its links, train a model on it, and so on. Reads robots.txt (Content-Usage, Content-Signal, License), /.well-known/tdmrep.json, the headers of the page and the head of its HTML. It requests the page only if robots.txt allows it. It names licenses, but never fetches them.\n\nWith --header, --headers or --html, it reads those instead of requesting the page. With --robots, it reads only the files you give.',
     usage: 'URL… --user-agent NAME [--purpose NAME]',
     flags: flagsIn(`
     --urls --sitemap --input --column --user-agent --product-token
     --purpose NAME…  print only this purpose (text), and exit with 1 if it is disallowed [one of ${PURPOSES.join(', ')}]
-    --no-page  do not request the page; read only robots.txt and tdmrep.json
+    --no-page  don't request the page; read only robots.txt and tdmrep.json
     --robots --policy-token
     --header LINE…  a header of the page, such as "X-Robots-Tag: noindex"
     --headers FILE  the headers of the page, as curl -I prints them; - for stdin
     --html FILE  the HTML of the page; - for stdin
-    --tdmrep FILE  with --robots: a tdmrep.json file; none: do without the file of the site
+    --tdmrep FILE  with --robots: a tdmrep.json file; none: ignore the site's file
     --max-wait --min-delay --retry --store --dialect --timeout --proxy --allow-address
     --format NAME  how to print the answers [one of text, json, ndjson] [default text]
     --json  the same as --format ndjson
@@ -73,8 +74,8 @@ export const commands: readonly CommandSpec[] = [
     usage https://example.com/page --user-agent ExampleBot  # Says what ExampleBot may do with a page.
     usage https://example.com/page --user-agent ExampleBot --purpose train-ai  # Exits with 1 if the page must not be used for training.
     usage --sitemap https://example.com --user-agent ExampleBot --purpose index  # Which pages of the sitemaps are marked noindex?
-    usage /page --user-agent ExampleBot --robots public/robots.txt --header "X-Robots-Tag: noindex" --html page.html  # Reads drafts of the files, and sends no request.
-    usage https://example.com/ --user-agent ExampleBot --headers - < headers.txt  # Reads headers that curl -I has written, instead of the page.
+    usage /page --user-agent ExampleBot --robots public/robots.txt --header "X-Robots-Tag: noindex" --html page.html  # Reads drafts of the files, and sends no requests.
+    usage https://example.com/ --user-agent ExampleBot --headers - < headers.txt  # Reads the output of curl -I instead of the page.
   `),
     exits: {
       success: 'every URL has an answer, whatever it is; with --purpose, nothing refuses the purpose',
@@ -87,10 +88,10 @@ export const commands: readonly CommandSpec[] = [
     name: 'test',
     summary: 'check that a robots.txt does what a file of expectations says',
     description:
-      'Reads files of expectations and checks a robots.txt against them. Each line is one expectation:\n\n"allow CRAWLER PATH…": the crawler may fetch these paths. "deny CRAWLER PATH…": it may not. "deny-only CRAWLER PATH…": these paths are closed to it, and nothing else is.\n\n"deny CRAWLER use:train-ai PATH…": the file refuses this use of these paths; without a path, of /. "allow CRAWLER use:search PATH…": it allows it; saying nothing is not enough. The uses are those of politely usage.\n\n"crawl-delay CRAWLER = 5": in seconds, or none; <, <=, > and >= work too. "sitemap URL": the file names this sitemap. "known-crawlers NAME…": each name in the file is of a known crawler that is in use and obeys robots.txt, or one of NAME…; so it finds misspelt names. "size < 500KiB": also with B, kB, MB and MiB. "status 200": what the server sent, if --robots is a URL.\n\nCRAWLER is a product token or a documented name, such as archive.org_bot; * stands for all crawlers that the file does not name. Text after # is a comment.',
+      'Reads files of expectations and checks a robots.txt against them. Each line is one expectation:\n\n"allow CRAWLER PATH…": the crawler may fetch these paths. "deny CRAWLER PATH…": it may not. "deny-only CRAWLER PATH…": these paths are closed to it, and nothing else is.\n\n"deny CRAWLER use:train-ai PATH…": the file refuses this use of these paths, or of / if you give no path. "allow CRAWLER use:search PATH…": the file allows it; saying nothing isn\'t enough. politely usage --help lists the uses.\n\n"crawl-delay CRAWLER = 5": in seconds, or none; <, <=, > and >= work too. "sitemap URL": the file names this sitemap. "known-crawlers NAME…": each name in the file belongs to a known crawler that is in use and obeys robots.txt, or is one of NAME…. This finds misspelt names. "size < 500KiB": also with B, kB, MB and MiB. "status 200": what the server sent, if --robots is a URL.\n\nCRAWLER is a product token or a documented name, such as archive.org_bot; * means all crawlers that the file doesn\'t name. Text after # is a comment.',
     usage: 'EXPECTATIONS… --robots FILE',
     flags: flagsIn(`
-    --robots  the robots.txt file to test, or the URL of a site or of a deploy preview
+    --robots  the robots.txt file to test, or the URL of a site or a deploy preview
     --user-agent  the User-Agent for the request, if --robots is a URL
     --dialect --timeout --proxy --allow-address
     --format NAME  how to print the results [one of text, json, junit, github] [default text]
@@ -101,27 +102,28 @@ export const commands: readonly CommandSpec[] = [
     test robots.expect --robots https://preview.example.com --user-agent ExampleBot  # Tests what a server sends.
   `),
     exits: { success: 'every expectation is met', fails: 'an expectation is not met' },
+    leavesSignals: true,
     run: async (args) => (await import('./commands/test/test.ts')).test(args),
   },
   {
     name: 'lint',
     summary: 'find mistakes in robots.txt files',
     description:
-      'Prints each mistake with its line, its code and what to write. docs/reference/lint-findings.md describes the codes.\n\nA comment "# politely-ignore CODE" at the end of a line suppresses a finding about this line. On a line without anything else, it is about the next line. In the first line, it is also about the whole file.\n\n--fix writes a line only if it can prove that no verdict changes: for any crawler, any path, and the dialects rfc9309 and google. It leaves the other fixes to you, and says why.',
+      'Prints each mistake with its line, its code and what to write. docs/reference/lint-findings.md describes the codes.\n\nA comment "# politely-ignore CODE" at the end of a line suppresses a finding about that line. On a line by itself, it is about the next line. On the first line, it is also about the whole file.\n\n--fix changes a line only if it can prove that no verdict changes: for any crawler, any path, and the dialects rfc9309 and google. It leaves the other fixes to you, and says why.',
     usage: 'FILE… [--fix] [--format NAME]',
     flags: flagsIn(`
     --format NAME  how to print the findings [one of text, json, ndjson, sarif, github, gitlab, junit] [default text]
     --json  the same as --format json
-    --dialect  the crawlers that the file is for; google also prints the fields that Google ignores
+    --dialect  which crawlers the file is for; google also prints the fields that Google ignores
     --max-severity NAME  the highest severity for which the exit code is 0 [one of none, note, warning, error] [default note]
-    --fix[=all]  write the fixes that change no verdict into the files; with =all, also fixes that may change one, and say what they change [one of all]
+    --fix[=all]  make the fixes that change no verdict; with =all, also fixes that may change one, and say what they change [one of all]
     --policy-token
     --user-agent  the User-Agent for the request, if a URL is given
     --timeout --proxy --allow-address
   `),
     examples: examplesIn(`
     lint public/robots.txt  # Lints a file.
-    lint public/robots.txt --fix  # Fixes what can be fixed without a change of any verdict.
+    lint public/robots.txt --fix  # Fixes what it can without changing a verdict.
     lint public/robots.txt --dialect google  # Also prints the fields that Google ignores.
     lint https://example.com --user-agent ExampleBot  # Lints the robots.txt that a site sends.
     lint public/robots.txt --format sarif > robots.sarif  # For code scanning.
@@ -130,6 +132,7 @@ export const commands: readonly CommandSpec[] = [
       success: 'no finding is more severe than --max-severity',
       fails: 'a finding is more severe than --max-severity',
     },
+    leavesSignals: true,
     run: async (args) => (await import('./commands/lint/lint.ts')).lint(args),
   },
   {
@@ -142,7 +145,7 @@ export const commands: readonly CommandSpec[] = [
     --urls --sitemap --input --column --crawler --product-token
     --user-agent  the User-Agent for the request, if OLD or NEW is a URL
     --dialect
-    --origin URL  the site whose robots.txt is compared, if OLD or NEW is a store (an SQLite file) [otherwise the site of the other file]
+    --origin URL  the site whose robots.txt to compare, if OLD or NEW is a store (an SQLite file) [otherwise the site of the other file]
     --timeout --proxy --allow-address
     --format NAME  how to print the changes [one of text, json] [default text]
     --json  the same as --format json
@@ -150,22 +153,23 @@ export const commands: readonly CommandSpec[] = [
     examples: examplesIn(`
     diff live.txt public/robots.txt --urls urls.txt  # What would the new file change?
     diff https://example.com public/robots.txt --user-agent ExampleBot  # Compares what the site sends now with a draft.
-    diff robots.sqlite https://example.com --user-agent ExampleBot  # Compares the copy of a store with what the site sends now.
+    diff robots.sqlite https://example.com --user-agent ExampleBot  # Compares the copy in a store with what the site sends now.
   `),
     exits: { success: 'no verdict changes', fails: 'a verdict changes' },
+    leavesSignals: true,
     run: async (args) => (await import('./commands/diff/diff.ts')).diff(args),
   },
   {
     name: 'audit',
     summary: 'say which known crawlers may read a site, and which names in robots.txt do nothing',
     description:
-      'Compares a robots.txt with a catalogue of known crawlers (docs/reference/known-crawlers.md). First it says which of them may read which paths, sorted by what they fetch pages for. Then it says which names in the file do nothing. No crawler sends a name that is misspelt or retired, or that belongs to a product, such as ChatGPT. Other names belong to crawlers that ignore robots.txt, as their operators say.\n\nWithout a PATH it uses / and paths that it makes from the rules of the file.',
+      "Compares a robots.txt with a catalogue of known crawlers (docs/reference/known-crawlers.md). First it says which of them may read which paths, sorted by what they fetch pages for. Then it says which names in the file do nothing. No crawler sends a misspelt or retired name, or the name of a product, such as ChatGPT. Other names belong to crawlers that ignore robots.txt, as their operators say.\n\nWithout a PATH, it uses / and paths made from the file's rules.",
     usage: 'FILE [PATH…]',
     flags: flagsIn(`
     --purpose NAME…  only the crawlers that fetch pages for this [one of search, ai-training, ai-search, ai-assistant, ai-agent, preview, seo, archive, monitoring, advertising, scraper, other]
     --policy-token
     --all  also list the crawlers that the file does not name
-    --fail-on NAME…  for which names in the file the exit code is 1 [one of misspelt, retired, ignored, never] [default misspelt, retired, ignored]
+    --fail-on NAME…  which names in the file lead to exit code 1 [one of misspelt, retired, ignored, never] [default misspelt, retired, ignored]
     --dialect
     --user-agent  the User-Agent for the request, if FILE is the URL of a site
     --timeout --proxy --allow-address
@@ -181,13 +185,14 @@ export const commands: readonly CommandSpec[] = [
       success: 'every name in the file that the catalogue knows does something',
       fails: 'a name is misspelt or retired, or its crawler ignores robots.txt; see --fail-on',
     },
+    leavesSignals: true,
     run: async (args) => (await import('./commands/audit/audit.ts')).audit(args),
   },
   {
     name: 'match',
     summary: 'check millions of URLs, or find who in a log broke robots.txt',
     description:
-      'Reads URLs or paths, from stdin without --urls, and prints a verdict on each. Makes no requests, unless --robots is a URL. Skips lines that begin with #.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.\n\nWith --by-agent, says who in an access log broke robots.txt: counts the requests by crawler, and names the rules of --robots that each one broke. Requests for robots.txt and requests of browsers are left out.',
+      'Reads URLs or paths from --urls or stdin, and prints a verdict on each. Makes no requests, unless --robots is a URL. Skips lines that begin with #.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.\n\nWith --by-agent, says who in an access log broke robots.txt: counts the requests of each crawler, and names the rules that it broke. Leaves out browsers, and requests for robots.txt.',
     usage: '--robots FILE --user-agent NAME < urls.txt',
     flags: flagsIn(`
     --robots
@@ -218,11 +223,11 @@ export const commands: readonly CommandSpec[] = [
     name: 'fetch',
     summary: 'fetch a page as a polite crawler does',
     description:
-      'Fetches pages as a polite crawler does: checks robots.txt before each request and each redirect, and waits as robots.txt and Retry-After ask. Writes the pages to stdout, one after another, and a report about each of them to stderr.\n\nA second run does not know when the first run made its last request, so it does not wait for it. Give all URLs of a site to one run.\n\nWith --cache, pages are kept in a file (RFC 9111). A stored page is not requested while it is fresh. After that, the site is asked whether it has changed. The report says what the cache did: hit, revalidated, stored, stale or bypass.',
+      "Fetches pages as a polite crawler does: checks robots.txt before each request and each redirect, and waits as robots.txt and Retry-After ask. Writes the pages to stdout, one after another, and a report on each to stderr.\n\nA second run doesn't know when the first run made its last request, so it doesn't wait for it. Give all URLs of a site to one run.\n\nWith --cache, it keeps pages in a file (RFC 9111). It doesn't request a stored page while it's fresh. After that, it asks the site whether the page has changed. The report says what the cache did: hit, revalidated, stored, stale or bypass.",
     usage: 'URL… --user-agent NAME',
     flags: flagsIn(`
     --urls --sitemap --input --column --user-agent --product-token
-    --output FILE  the file for the page, instead of stdout
+    --output FILE  write the page to a file instead of stdout
     --include  write the status and the headers before the page
     --max-wait --min-delay --retry --store --cache --dialect --timeout --proxy --allow-address
     --format NAME  how to print the reports [one of text, ndjson] [default text]
@@ -230,7 +235,7 @@ export const commands: readonly CommandSpec[] = [
   `),
     examples: examplesIn(`
     fetch https://example.com/page --user-agent ExampleBot > page.html  # Fetches one page.
-    fetch https://example.com/a https://example.com/b --user-agent ExampleBot --store robots.sqlite --max-wait 30  # Fetches two pages, keeps robots.txt for the next run, and does not wait for over 30 seconds.
+    fetch https://example.com/a https://example.com/b --user-agent ExampleBot --store robots.sqlite --max-wait 30  # Fetches two pages, keeps robots.txt for the next run, and never waits longer than 30 seconds.
     fetch https://example.com/page --user-agent ExampleBot --cache pages.sqlite > page.html  # Fetches one page, unless the copy of an earlier run is still fresh.
   `),
     exits: {
@@ -271,13 +276,13 @@ export const commands: readonly CommandSpec[] = [
     name: 'crawl',
     summary: 'crawl a few pages politely, and draw when each request started',
     description:
-      'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped and counted. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C and SIGTERM end the crawl with a summary. A sitemap is requested when its URLs are wanted. A line of a list that is no URL is reported as refused, and the crawl goes on; the exit code is then 2.',
+      'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nIt follows redirects like links. It skips and counts links with rel="nofollow", and all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C and SIGTERM end the crawl with a summary. It requests a sitemap only when it needs the URLs. An invalid URL in a list is reported as refused, and the crawl goes on; the exit code is then 2.',
     usage: 'URL… --user-agent NAME',
     flags: flagsIn(`
     --urls --sitemap --input --column --user-agent --product-token
     --max-pages NUMBER  the most pages to request [default 50]
     --depth NUMBER  the most links from a given URL to a page [otherwise no limit]
-    --concurrency NUMBER  the most requests under way at once [default 8]
+    --concurrency NUMBER  the most requests at once [default 8]
     --nofollow NAME  what to do with links under nofollow [one of skip, follow] [default skip]
     --min-delay --retry --store --dialect --timeout --proxy --allow-address
     --format NAME  how to print the pages [one of text, ndjson] [default text]
@@ -291,22 +296,22 @@ export const commands: readonly CommandSpec[] = [
       success: 'at least one page was fetched, or the list has no URLs',
       fails: 'no page was fetched',
     },
-    endsItself: true,
+    leavesSignals: true,
     run: async (args) => (await import('./commands/crawl/crawl.ts')).crawl(args),
   },
   {
     name: 'cache',
     summary: 'list, show, refresh, move and remove stored robots.txt files and pages',
     description:
-      '"ls" lists the origins of a store. "show ORIGIN…" prints everything known about an origin, with its robots.txt.\n\n"refresh" fetches robots.txt again: for the given origins, for --all, or for origins last fetched before --older-than. After a failure, a server is left alone until its next attempt is due.\n\n"export" writes one entry on each line, as JSON with a checksum and a version. With --robots-dir, it writes one robots.txt file for each origin, for "politely match". "import FILE" reads the lines of "export"; of two entries about one origin, the newer one wins. If a line is wrong, nothing is imported.\n\n"prune" removes expired entries, and entries last fetched before --older-than.\n\nWith --cache, "ls", "show URL…" and "prune" work on the pages that "politely fetch --cache" keeps. "show" prints their headers and visits on stderr, and their bodies on stdout or into --output. "prune" removes pages that the site has neither sent nor confirmed since --older-than.',
+      '"ls" lists the origins of a store. "show ORIGIN…" prints everything known about an origin, with its robots.txt.\n\n"refresh" fetches robots.txt again: for the origins you name, for --all, or for origins last fetched before --older-than. After a failure, it leaves a server alone until the next attempt is due.\n\n"export" writes one entry per line, as JSON with a checksum and a version. With --robots-dir, it writes one robots.txt file for each origin, for "politely match". "import FILE" reads the lines of "export". Of two entries about one origin, the newer entry wins. If a line is wrong, it imports nothing.\n\n"prune" removes expired entries, and entries last fetched before --older-than.\n\nWith --cache, "ls", "show URL…" and "prune" work on the pages that "politely fetch --cache" keeps. "show" prints their headers and visits on stderr, and their bodies on stdout or into --output. "prune" removes pages that the site has neither sent nor confirmed since --older-than.',
     usage: 'ls|show|refresh|export|import|prune … --store FILE|--cache FILE',
     flags: flagsIn(`
     --store  the SQLite file of robots.txt files
     --cache FILE  the SQLite file of pages. Needs the package @politely/cache
     --host NAME  only origins or pages of this host and of the hosts under it
-    --older-than DAYS  only entries whose last attempt to fetch robots.txt is older, or pages that the site sent or confirmed before; 30 and 30d are days, 12h hours
+    --older-than DAYS  only entries last tried, or pages last sent or confirmed, longer ago than this; 30 and 30d are days, 12h is hours
     --all  refresh every origin
-    --output FILE  the file for the export, or for the page of show, instead of stdout
+    --output FILE  write the export, or the page of show, to a file instead of stdout
     --robots-dir DIR  a folder for the export of robots.txt files, such as example.com.txt
     --user-agent --product-token --timeout --proxy --allow-address
     --format NAME  how to print the entries [one of text, json, ndjson] [default text]
@@ -315,10 +320,10 @@ export const commands: readonly CommandSpec[] = [
     examples: examplesIn(`
     cache ls --store robots.sqlite --host example.com  # Lists the origins of a host and its subdomains.
     cache show https://example.com --store robots.sqlite  # Prints the entry of an origin, and its robots.txt.
-    cache refresh --older-than 1 --store robots.sqlite --user-agent ExampleBot  # Fetches what was last fetched more than a day ago.
+    cache refresh --older-than 1 --store robots.sqlite --user-agent ExampleBot  # Fetches again what is over a day old.
     cache export --store robots.sqlite --output entries.ndjson  # Exports all entries.
     cache import entries.ndjson --store other.sqlite  # Imports them into another store.
-    cache prune --older-than 30 --store robots.sqlite  # Removes what was not fetched in the last 30 days.
+    cache prune --older-than 30 --store robots.sqlite  # Removes what wasn't fetched in the last 30 days.
     cache ls --cache pages.sqlite --host example.com  # Lists stored pages, how fresh they are, and when to visit them.
     cache show https://example.com/page --cache pages.sqlite --output page.html  # Writes a stored page to a file.
     cache prune --older-than 30d --cache pages.sqlite  # Removes old pages.
@@ -357,7 +362,7 @@ export const commands: readonly CommandSpec[] = [
     examples: [['mcp --user-agent YourMCP', 'Serves until the client disconnects.']],
     exits: { success: 'the client has disconnected' },
     noOperands: 'mcp takes no operands',
-    endsItself: true,
+    leavesSignals: true,
     run: (args) => runInstalled('@politely/mcp', () => import('@politely/mcp/command'), args, MCP_FLAGS),
   },
   {
@@ -376,7 +381,7 @@ export const commands: readonly CommandSpec[] = [
       ['serve token search', 'Prints a token for the caller named search.'],
     ],
     exits: { success: 'the server was stopped by SIGTERM or SIGINT' },
-    endsItself: true,
+    leavesSignals: true,
     run: (args) => runInstalled('@politely/server', () => import('@politely/server/command'), args, SERVE_FLAGS),
   },
   {
@@ -388,10 +393,10 @@ export const commands: readonly CommandSpec[] = [
     flags: flagsIn(`
     --output DIR  init: the folder for the files
     --key FILE…  a key of the directory, from politely keys new; check: it must be there
-    --valid DAYS  init: for how long the signatures of the directory are valid [default 7]
+    --valid DAYS  init: how long the directory's signatures stay valid [default 7]
     --overwrite  init: replace a page that you have edited
     --user-agent NAME  check: the header that your crawler really sends [otherwise the header that init has made]
-    --dns-server ADDRESS  check: a DNS server outside of your network, such as 9.9.9.9 [otherwise the DNS servers of this machine]
+    --dns-server ADDRESS  check: a DNS server outside your network, such as 9.9.9.9 [otherwise the DNS servers of this machine]
     --timeout SECONDS  check: time limit of each request [default 20]
     --allow-address
     --format NAME  how to print the result [one of text, json] [default text]
@@ -400,7 +405,7 @@ export const commands: readonly CommandSpec[] = [
     examples: examplesIn(`
     identity init bot.json --key bot.jwk --output public  # Makes the files in the folder public.
     identity check bot.json --key bot.jwk  # Checks what is published.
-    identity check bot.json --dns-server 9.9.9.9  # Asks a DNS server outside of your network.
+    identity check bot.json --dns-server 9.9.9.9  # Asks a DNS server outside your network.
   `),
     exits: { success: 'it was done; check: nothing failed, there may be warnings', fails: 'check: something failed' },
     run: async (args) => (await import('./commands/identity/identity.ts')).identity(args),
@@ -409,13 +414,13 @@ export const commands: readonly CommandSpec[] = [
     name: 'keys',
     summary: 'create, rotate, publish and check the keys that sign requests',
     description:
-      'Experimental. For Web Bot Auth: signed requests tell a site who you are. Needs the package @politely/web-bot-auth. docs/identity.md explains it.\n\n"new FILE" creates an Ed25519 key, in a file that only you may read. "rotate OLD NEW" creates the key that replaces another one, and writes into OLD until when it stays published. Both keys are in the directory until then.\n\n"directory KEY… --agent URL" signs the key directory: a JSON file, and headers that prove whose it is. With --output, it writes them into a folder for a static host; sign again before they expire. A program can serve them with directoryHandler, which signs by itself.\n\n"check URL" fetches a directory as a stranger does, and says what is wrong and what to do.',
+      'Experimental. For Web Bot Auth: signed requests tell a site who you are. Needs the package @politely/web-bot-auth. docs/identity.md explains it.\n\n"new FILE" creates an Ed25519 key, in a file that only you may read. "rotate OLD NEW" creates the key that replaces OLD, and writes into OLD how long it stays published. Until then, both keys are in the directory.\n\n"directory KEY… --agent URL" signs the key directory: a JSON file, and headers that prove whose it is. With --output, it writes them into a folder for a static host; sign again before they expire. A program can serve them with directoryHandler, which signs by itself.\n\n"check URL" fetches a directory as a stranger does, and says what is wrong and what to do.',
     usage: 'new|rotate|directory|check …',
     flags: flagsIn(`
     --agent URL  directory: where it will be: an origin such as https://bot.example, which stands for its well-known path
-    --output DIR  directory: the folder for the file and its headers, instead of stdout
-    --valid DAYS  directory: for how long its signatures are valid; new: for how long the key is [otherwise 7 for a directory, no end for a key]
-    --lead DAYS  rotate: how long the new key is published before you sign with it, since verifiers keep a directory for up to a day [default 1]
+    --output DIR  directory: write the file and its headers to a folder instead of stdout
+    --valid DAYS  directory: how long its signatures stay valid; new: how long the key does [otherwise 7 for a directory, no end for a key]
+    --lead DAYS  rotate: how long you publish the new key before you sign with it; verifiers keep a directory for up to a day [default 1]
     --overlap DAYS  rotate: how long the old key stays published after that [default 7]
     --key FILE…  check: a key that must be in the directory
     --timeout SECONDS  check: time limit of the request [default 20]
@@ -425,7 +430,7 @@ export const commands: readonly CommandSpec[] = [
   `),
     examples: examplesIn(`
     keys new bot.jwk  # Creates a key.
-    keys directory bot.jwk --agent https://bot.example --output public  # Writes the directory of the key, to be published at https://bot.example.
+    keys directory bot.jwk --agent https://bot.example --output public  # Writes the key's directory, for you to publish at https://bot.example.
     keys rotate bot.jwk bot-2.jwk  # Creates the next key. Publish both now, and sign with the new one tomorrow.
     keys check https://bot.example --key bot.jwk  # Looks at the directory as a verifier does.
   `),

@@ -12,7 +12,10 @@ export const EXITS = {
       'a robots.txt is unreachable, was not sent, or is another file such as an HTML page: its rules are unknown',
   },
   internal: { code: 70, meaning: 'a bug in politely, a failure of the operating system, or a Node that is too old' },
-  interrupted: { code: 130, meaning: 'Ctrl-C or SIGTERM' },
+  interrupted: {
+    code: 130,
+    meaning: 'Ctrl-C or SIGTERM; a shell shows 143 if SIGTERM ends a long computation or the writing of a file',
+  },
   /** A shell shows this code for a program that SIGPIPE ended. */
   outputClosed: { code: 141, meaning: 'the reader closed the output (| head) before anything led to 1, 2 or 3' },
 } as const
@@ -61,7 +64,7 @@ export function writeError(what: string, { code = '' }: NodeJS.ErrnoException): 
   return new UsageError(`${what} cannot be written (${code}); ${REMEDIES[code] ?? 'write another name'}`)
 }
 
-/** The user pressed Ctrl-C. */
+/** The user pressed Ctrl-C, or the process got SIGTERM. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }

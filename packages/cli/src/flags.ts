@@ -11,7 +11,7 @@
 // value if it is not given, and `[otherwise no limit]` says what happens without it.
 
 import type { DialectName } from '@politely/core'
-import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/review'
+import { ALLOW_ADDRESS, MIN_DELAY, USER_AGENT } from '@politely/core/flags'
 import type { Arguments, CommandSpec, Flag } from './command-line.ts'
 
 /** Returns the flags of a text, in its order. */
@@ -54,19 +54,19 @@ function flagIn(line: string): Flag {
 /** The flags that several commands share, so that they have one name and one meaning everywhere. */
 const shared = new Map([ALLOW_ADDRESS, MIN_DELAY, USER_AGENT].map((flag) => [flag.name, flag]))
 for (const flag of flagsIn(`
-  --product-token TOKEN…  the name to look for in robots.txt, if --user-agent has another name; of several, the first that the file names counts. A known crawler, given once, reads the groups that its operator documents
-  --crawler NAME…  a crawler by its name in robots.txt; each of them is checked
+  --product-token TOKEN…  the name to look for in robots.txt, if --user-agent has another one; if you give several, the first that the file names counts. A known crawler, given once, reads the groups that its operator documents
+  --crawler NAME…  a crawler's name in robots.txt; give several to check each of them
   --dialect NAME  how to read robots.txt [one of rfc9309, google, draft-koster-rep-00, koster-1996, original-1994] [default rfc9309]
   --robots FILE  a robots.txt file, - for stdin, or the URL of a site
-  --policy-token TOKEN=PURPOSE,FALLBACK…  experimental: a name in robots.txt that stands for a use and not for a crawler, such as example-training=train-ai,none; with star instead of none, the groups for * apply to it too
-  --urls FILE  a file with URLs or paths, also compressed (.gz); - for stdin
-  --sitemap URL  a site, or a sitemap, whose URLs are read instead of --urls
+  --policy-token TOKEN=PURPOSE,FALLBACK…  experimental: a name in robots.txt that stands for a use, not for a crawler, such as example-training=train-ai,none; with star instead of none, the groups for * apply to it too
+  --urls FILE  a file with URLs or paths, which may be compressed (.gz); - for stdin
+  --sitemap URL  read the URLs of a site's sitemaps, or of one sitemap, instead of --urls
   --input NAME  the format of --urls: one URL on each line, JSON, a table, an access log, or a sitemap or feed [one of text, ndjson, csv, log, sitemap] [otherwise by the ending of the name, otherwise by the first lines]
   --column NAME  the column of a table, or the field of JSON (request.uri), with the URL [otherwise a usual name, such as url; in a table, otherwise the first column with URLs]
   --timeout SECONDS  time limit for one robots.txt, including redirects and retries [default 20]
-  --proxy URL  the HTTP proxy for all requests
-  --max-wait SECONDS  the longest wait before a request; a page that needs a longer one is not fetched [otherwise no limit]
-  --retry NUMBER  request a page again, at most so many times, after a failure that may pass: no response or half of one, a status such as 503, or 429 [default 0]
+  --proxy URL  send all requests through this HTTP proxy
+  --max-wait SECONDS  the longest wait before a request; pages that need a longer one aren't fetched [otherwise no limit]
+  --retry NUMBER  request a page again, at most this many times, after a failure that may pass: no response or half a response, or a status such as 429 or 503 [default 0]
   --store FILE  an SQLite file that keeps robots.txt between runs; created if necessary [otherwise the environment variable POLITELY_STORE]
   --cache FILE  an SQLite file that keeps pages between runs; created if necessary. Needs the package @politely/cache [otherwise no page is kept]
 `))

@@ -1,5 +1,5 @@
 // Formats the help of the program and of each command. docs/cli.md is made from the same text.
-import { describeFlag, flagText } from '@politely/core/review'
+import { describeFlag, flagText } from '@politely/core/flags'
 import { COMMON_FLAGS, type CommandSpec } from './command-line.ts'
 import { EXITS } from './exit-code.ts'
 import { wrap } from './output/wrap.ts'

@@ -1,6 +1,6 @@
 // Runs the commands of packages that only their users install, so that the install of `politely`
 // stays small.
-import { loadOptional } from '@politely/core/review'
+import { loadOptional } from '@politely/core/flags'
 import type { Arguments, Flag } from './command-line.ts'
 import { UsageError } from './exit-code.ts'
 

@@ -34,7 +34,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     throw new UsageError(problem, operand)
   }
   const exitCode = spec.run(args, commands)
-  return spec.endsItself ? exitCode : untilInterrupted(exitCode)
+  return spec.leavesSignals ? exitCode : untilInterrupted(exitCode)
 }
 
 function unknownCommand(name: string, rest: readonly string[]): string {

@@ -261,6 +261,19 @@ test.for([
   expect(await output).toEqual(['', ''])
 })
 
+// They compute for seconds with a large robots.txt. Node calls no listener meanwhile.
+test.for([
+  ['lint', 'SIGINT'],
+  ['audit', 'SIGTERM'],
+] as const)('%s has no listener for %s, which ends it at any moment', { tags: 'full' }, async ([command, signal]) => {
+  const { origin, server } = await startSite(NO_RESPONSE)
+  const child = startCli([command, origin, ...BOT])
+  await server.requested(1)
+  child.kill(signal)
+  await exitCodeOf(child)
+  expect(child.signalCode).toBe(signal)
+})
+
 test('exits with code 141 when the reader closes stdout (`| head`) and all URLs so far are allowed', {
   tags: 'full',
 }, async () => {

@@ -1,6 +1,6 @@
 // Writes docs/cli.md from the commands' own descriptions, and from runs on the files that it shows.
 import { dialects } from '@politely/core'
-import { defaultOf, flagText } from '@politely/core/review'
+import { defaultOf, flagText } from '@politely/core/flags'
 import { expectPage } from '@politely/testkit/doc-page'
 import { expect, test, vi } from 'vitest'
 import { COMMON_FLAGS, type Flag } from '../src/command-line.ts'

@@ -10,7 +10,7 @@ import { firstInShortRun, sampled } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import type { Reply } from '@politely/testkit/servers/sites'
 import { describe, expect, onTestFinished, vi } from 'vitest'
-import { type FlightLimits, Flights, type FlightWork } from '../src/cache/flights.ts'
+import { Flights, type FlightWork } from '../src/cache/flights.ts'
 import { RedirectLimits } from '../src/cache/redirect-limits.ts'
 import { test } from './with-sites.ts'
 
@@ -20,7 +20,7 @@ const rules: Reply = { status: 200, body: disallowsPage }
 const closed = { code: 'ERR_POLITELY_CLIENT_CLOSED' }
 
 /** Creates flights without a pace for redirects. */
-function newFlights<T>(limits: FlightLimits): Flights<T> {
+function newFlights<T>(limits: ConstructorParameters<typeof Flights>[0]): Flights<T> {
   const redirectLimits = new RedirectLimits({ rulesOf: () => undefined, now: Date.now })
   redirectLimits.waitMs = () => 0
   return new Flights<T>(limits, redirectLimits)

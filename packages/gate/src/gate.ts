@@ -240,14 +240,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       callable('lookup', lookup, 'a function like dns.lookup'),
       this.#closing.signal,
     )
-    context.robotsPauses = new RobotsPauses({
-      pacer,
-      pacing,
-      log,
-      circuits: context.circuits,
-      routeOf: (origin, url) => routes.of(origin, url),
-      now: port.now,
-    })
+    context.robotsPauses = new RobotsPauses(context, port.now, (origin, url) => routes.of(origin, url))
     context.robots = new RobotsCheck(robots, context, this.#closing.signal, this.#disobedience.admits)
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()

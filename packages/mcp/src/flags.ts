@@ -1,5 +1,5 @@
 // The flags of the command. `politely mcp` of the package `politely` has the same.
-import { ALLOW_ADDRESS, type Flag, MIN_DELAY } from '@politely/core/review'
+import { ALLOW_ADDRESS, type Flag, MIN_DELAY } from '@politely/core/flags'
 
 export const MCP_FLAGS: readonly Flag[] = [
   {

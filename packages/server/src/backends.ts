@@ -3,8 +3,8 @@
 
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { loadOptional } from '@politely/core/flags'
 import { textWithoutCredentials } from '@politely/core/internal'
-import { loadOptional } from '@politely/core/review'
 import type { Store } from '@politely/fetcher'
 import { messageOf, PROBED_ORIGIN, withTimeout } from '@politely/fetcher/internal'
 import { LocalPacer, type Pacer } from '@politely/gate'

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { describeValue } from '@politely/core/engine'
-import type { Arguments } from '@politely/core/review'
+import type { Arguments } from '@politely/core/flags'
 
 /** A mistake on the command line. */
 export class CommandLineError extends Error {}

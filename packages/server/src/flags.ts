@@ -1,5 +1,5 @@
 // The flags of the command. `politely serve` of the package `politely` has the same.
-import { ALLOW_ADDRESS, type Flag, MIN_DELAY, USER_AGENT } from '@politely/core/review'
+import { ALLOW_ADDRESS, type Flag, MIN_DELAY, USER_AGENT } from '@politely/core/flags'
 
 export const SERVE_FLAGS: readonly Flag[] = [
   USER_AGENT,

@@ -1,7 +1,7 @@
 // What `keys` and `identity` share: the package that knows keys, key files, and the options of
 // checks.
 import { isPolitelyError } from '@politely/core'
-import { loadOptional } from '@politely/core/review'
+import { loadOptional } from '@politely/core/flags'
 import type { OwnKey } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'

@@ -1,7 +1,7 @@
 // Opens the SQLite file of pages that `--cache` names. Its package, @politely/cache, is loaded only
 // then. It is an optional peer of `politely`, so that installs stay small.
 import type { CacheReport, PageCache } from '@politely/cache'
-import { loadOptional } from '@politely/core/review'
+import { loadOptional } from '@politely/core/flags'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../exit-code.ts'
 import { assertExists, type Damage, fileOf, withFile, withoutSqliteWarning } from './store.ts'

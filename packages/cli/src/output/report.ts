@@ -15,8 +15,8 @@
 // has one row, whose JSON is that line.
 //
 // Rows are printed as they come, so that a slow row doesn't hold back what is known. `rowsWithin`
-// makes an iterable of rows that need an open file or client. program.ts ends every report at Ctrl-C
-// and SIGTERM.
+// makes an iterable of rows that need an open file or client. program.ts ends reports at Ctrl-C and
+// SIGTERM, apart from commands with `leavesSignals`.
 import type { Arguments } from '../command-line.ts'
 import { EXITS, type ExitName, moreSevere } from '../exit-code.ts'
 import { lateNotice } from './late-notice.ts'
@@ -88,8 +88,8 @@ function raised(before: ExitName, by: ExitName = 'success'): ExitName {
 }
 
 /**
- * Yields the rows that `produce` passes on, such as those of a file that it opens and closes. Passing
- * a row ends when the reader wants the next one. Rejects as `produce` does, after the last row.
+ * Yields the rows that `produce` passes on, such as the entries of a file that it opens and closes.
+ * `pass` resolves when the reader wants another row. Rejects as `produce` does, after the last row.
  */
 export async function* rowsWithin<R>(
   produce: (pass: (row: R) => Promise<void>) => Promise<unknown>,

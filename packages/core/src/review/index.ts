@@ -7,21 +7,6 @@ export { COMMENT } from './access-log.ts'
 export { ChangeCounter, type CrawlerChange, type LineChange } from './changes.ts'
 export { type FieldsOfFile, fieldsOf } from './fields.ts'
 export { applyFixes, type Fix, type FixedFile, fixesOf, fixRobots, quickFixes } from './fix.ts'
-export {
-  ALLOW_ADDRESS,
-  Arguments,
-  defaultOf,
-  describeFlag,
-  type Flag,
-  flagHelp,
-  flagText,
-  HELP_FLAG,
-  loadOptional,
-  MIN_DELAY,
-  parseOptions,
-  readFlags,
-  USER_AGENT,
-} from './flags.ts'
 export { type IgnoredFindings, ignoredFindings } from './ignored-findings.ts'
 export { type LogRequest, LogRequests } from './intake/log-requests.ts'
 export { formatOfName, formatOfText, type UrlFormat, urlReaderFor } from './intake/reader-for.ts'

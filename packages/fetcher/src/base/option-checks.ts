@@ -57,11 +57,11 @@ export function assertKnown(
   for (const [name, value] of Object.entries(options)) {
     if (Object.hasOwn(known, name)) continue
     if (Object.hasOwn(elsewhere, name)) throw new OptionError(name, elsewhere[name] as string)
-    const hint = synonymHint(name, value, known, elsewhere)
+    const hint = synonymHint(name, value, { known, elsewhere })
     if (hint !== undefined) throw new OptionError(name, `is an unknown option; ${hint}`)
   }
   const values = options as Readonly<Record<string, unknown>>
-  assertKnownNames(options, known, (name) => relatedHint(name, values[name], known, elsewhere))
+  assertKnownNames(options, known, (name) => relatedHint(name, values[name], { known, elsewhere }))
 }
 
 /**

@@ -83,19 +83,21 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
 
 const DOCS = 'https://github.com/politely-crawler/politely/blob/main/docs'
 
+/** The options of a function, and those of other objects, each with the end of its error message. */
+interface OptionNames {
+  readonly known: Readonly<Record<string, true>>
+  readonly elsewhere: Readonly<Record<string, string>>
+}
+
 /**
  * Returns the end of an error message about an option that is similar to none: the option for what the
  * name is about, or where that belongs, or the page that lists all options. The parameters are as for
  * `synonymHint`.
  */
-export function relatedHint(
-  name: string,
-  value: unknown,
-  known: Readonly<Record<string, true>>,
-  elsewhere: Readonly<Record<string, string>>,
-): string | undefined {
+export function relatedHint(name: string, value: unknown, names: OptionNames): string | undefined {
+  const { known } = names
   const [cells = []] = findRows(TABLE, name, 'part')
-  const hint = hintOf(cells, value, known, elsewhere)
+  const hint = hintOf(cells, value, names)
   const isOfPages = Object.hasOwn(known, 'userAgent') || Object.hasOwn(known, 'minDelayMs')
   if (hint !== undefined || !isOfPages) return hint
   return cells.length === 1
@@ -106,29 +108,19 @@ export function relatedHint(
 /**
  * Returns the end of an error message about an option that this function does not have, if the name
  * is the word of another project for something that it has.
- * @param elsewhere Options of another object, each with the end of its error message.
  */
-export function synonymHint(
-  name: string,
-  value: unknown,
-  known: Readonly<Record<string, true>>,
-  elsewhere: Readonly<Record<string, string>>,
-): string | undefined {
+export function synonymHint(name: string, value: unknown, names: OptionNames): string | undefined {
+  const { known } = names
   const [cells = []] = findRows(TABLE, name)
   const isOfCrawler = Object.hasOwn(known, 'userAgent') || Object.hasOwn(known, 'robots')
   // Only `ignore…: true`, `dont…: true` and the other words with `false` turn obedience off.
   if (cells[0] === 'obey' && isOfCrawler && value !== /^[-_.]*(?:ignore|dont)/i.test(name))
     return 'robots.txt is fetched and obeyed by default; remove the option'
-  return hintOf(cells, value, known, elsewhere)
+  return hintOf(cells, value, names)
 }
 
 /** @param cells Options, each followed by its note. */
-function hintOf(
-  cells: readonly string[],
-  value: unknown,
-  known: Readonly<Record<string, true>>,
-  elsewhere: Readonly<Record<string, string>>,
-): string | undefined {
+function hintOf(cells: readonly string[], value: unknown, { known, elsewhere }: OptionNames): string | undefined {
   const options = cells.filter((_, n) => n % 2 === 0)
   const option =
     options.find((name) => Object.hasOwn(known, name)) ?? options.find((name) => Object.hasOwn(elsewhere, name))

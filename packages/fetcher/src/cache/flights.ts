@@ -18,6 +18,7 @@ import type { Site } from '../base/site.ts'
 import { SlowItems, type StartedItem } from '../base/slow-items.ts'
 import type { TurnFailure } from '../fetch/robots-fetcher.ts'
 import { hasOtherDomain, registrableDomainOf, siteOf } from '../network/host-name.ts'
+import type { ClientSettings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { RedirectLimits } from './redirect-limits.ts'
 import { RedirectQueues } from './redirect-queues.ts'
@@ -27,13 +28,6 @@ import { RedirectQueues } from './redirect-queues.ts'
  * respond in less time. Our choice.
  */
 const SLOW_AFTER_MS = 5_000
-
-export interface FlightLimits {
-  /** The maximum number of concurrent flights. */
-  readonly maxFlights: number
-  /** The maximum number of concurrent flights to hosts of one site. */
-  readonly maxFlightsPerDomain: number
-}
 
 export interface JoinOptions {
   readonly signal?: AbortSignal | undefined
@@ -127,7 +121,10 @@ export class Flights<T> {
   readonly #redirectLimits: RedirectLimits
   readonly #redirectQueues: RedirectQueues<Flight<T>>
 
-  constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits, redirectLimits: RedirectLimits) {
+  constructor(
+    { maxFlights, maxFlightsPerDomain }: Pick<ClientSettings, 'maxFlights' | 'maxFlightsPerDomain'>,
+    redirectLimits: RedirectLimits,
+  ) {
     this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
     this.#slow = new SlowItems(
       this.#turns,

@@ -101,7 +101,7 @@ export async function readBody(
   signal?: AbortSignal,
 ): Promise<Body> {
   const { codings, unknown } = codingsOf(headers)
-  // Of what one decoder passes to the next, a body of `maxBytes` needs about half.
+  // A body of `maxBytes` needs about half of what one decoder may pass to the next.
   const decoded = decode(body, decodersFor(codings, 2 * maxBytes + MIB))
   if (signal !== undefined) addAbortSignal(signal, decoded)
   const bytes = new BodyBuffer(maxBytes + 1)

@@ -1,10 +1,12 @@
 // Fetches robots.txt with the caller's fetch: Node's fetch, undici's fetch, or one that signs
 // requests. The fetch decodes bodies itself.
+
 import type { Body, Headers as ReplyHeaders } from '@politely/core/engine'
 import { type Failure, type Reply, withoutCredentials } from '@politely/core/internal'
 import { discard } from '../base/discard.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'
 import { fetchAtImport } from '../network/wrapped-fetches.ts'
+import type { ClientSettings } from '../options/options.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
 import { FetchObserver, readStream } from './fetched-body.ts'
@@ -15,14 +17,13 @@ import {
   isBodyWanted,
   type RobotsTransport,
   type TransportRequest,
-  type TransportSettings,
 } from './robots-transport.ts'
 
 export class FetchTransport implements RobotsTransport {
-  readonly #settings: TransportSettings
+  readonly #settings: ClientSettings
   readonly #fetch: typeof globalThis.fetch
 
-  constructor(settings: TransportSettings, fetch: typeof globalThis.fetch) {
+  constructor(settings: ClientSettings, fetch: typeof globalThis.fetch) {
     this.#settings = settings
     this.#fetch = fetch
   }

@@ -13,15 +13,11 @@ import {
 import { watchFakeTimers } from '../base/fake-timers.ts'
 import { hasOtherDomain } from '../network/host-name.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
+import type { ClientSettings } from '../options/options.ts'
 import { Deadline } from './deadline.ts'
 import type { OwnRequests } from './own-requests.ts'
 import { sendSigned } from './signed-request.ts'
-import { Transport, type TransportOptions } from './transport.ts'
-
-export interface RobotsFetcherOptions extends TransportOptions {
-  /** How many times one request is repeated after a temporary failure. */
-  readonly retries: number
-}
+import { Transport } from './transport.ts'
 
 /** What one attempt led to. */
 export interface FetchResult {
@@ -46,7 +42,7 @@ export type TurnFailure = Failure | undefined
 export type BeforeNext = (url: string, redirectedFrom: readonly string[]) => TurnFailure | Promise<TurnFailure>
 
 export class RobotsFetcher {
-  readonly #options: RobotsFetcherOptions
+  readonly #options: ClientSettings
   readonly #transport: Transport
   /**
    * The deadlines of the attempts under way. They are not abort listeners of one signal: Node scans
@@ -54,7 +50,7 @@ export class RobotsFetcher {
    */
   readonly #deadlines = new Set<Deadline>()
 
-  constructor(options: RobotsFetcherOptions, ownRequests: OwnRequests) {
+  constructor(options: ClientSettings, ownRequests: OwnRequests) {
     this.#options = options
     this.#transport = new Transport(options, ownRequests)
   }
@@ -106,7 +102,7 @@ export class RobotsFetcher {
 export const FIRST_RETRY_MS = 500
 
 class Attempt {
-  readonly #options: RobotsFetcherOptions
+  readonly #options: ClientSettings
   readonly #transport: Transport
   readonly #deadline: Deadline
   readonly #beforeNext: BeforeNext
@@ -115,7 +111,7 @@ class Attempt {
   #isTemporary = false
 
   constructor(
-    options: RobotsFetcherOptions,
+    options: ClientSettings,
     transport: Transport,
     deadline: Deadline,
     beforeNext: BeforeNext,

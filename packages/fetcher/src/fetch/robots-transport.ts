@@ -3,7 +3,7 @@
 import type { AccessPolicy, Headers } from '@politely/core/engine'
 import { mayBeNotFoundPage, type Reply } from '@politely/core/internal'
 import type { Reach } from '../network/network-guard.ts'
-import type { RequestSigner } from '../options/request-signer.ts'
+import type { ClientSettings } from '../options/options.ts'
 import type { Deadline } from './deadline.ts'
 
 export interface RobotsTransport {
@@ -19,18 +19,6 @@ export interface TransportRequest {
   readonly reach: Reach
 }
 
-/** The settings that all transports use. */
-export interface TransportSettings {
-  readonly userAgent: string
-  readonly policy: AccessPolicy
-  readonly maxBodyBytes: number
-  /** The deadline of the whole attempt, in milliseconds. It also bounds the time to connect. */
-  readonly timeoutMs: number
-  readonly httpCaches: 'allow' | 'revalidate'
-  /** Adds a signature to each request. Default: none is signed. */
-  readonly sign?: RequestSigner | undefined
-}
-
 /** The size limit of a response's headers, and of all replies of an FTP server together. */
 export const MAX_HEADER_BYTES = 16_384
 
@@ -43,7 +31,7 @@ export const ACCEPT = 'text/plain, */*;q=0.5'
 export const BYPASS_CACHES: Readonly<Record<string, string>> = { 'cache-control': 'no-store' }
 
 /** The headers of the option `httpCaches`. RFC 9111 §5.2.1.4, §5.4. */
-export const HTTP_CACHE_HEADERS: Readonly<Record<TransportSettings['httpCaches'], Readonly<Record<string, string>>>> = {
+export const HTTP_CACHE_HEADERS: Readonly<Record<ClientSettings['httpCaches'], Readonly<Record<string, string>>>> = {
   allow: {},
   revalidate: { 'cache-control': 'no-cache', pragma: 'no-cache' },
 }

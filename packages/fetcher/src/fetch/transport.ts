@@ -2,29 +2,23 @@
 // and by the way that requests take now.
 import { failuresThatAre } from '@politely/core/engine'
 import type { AttemptRequest, Failure, Reply } from '@politely/core/internal'
-import type { NetworkGuard, Reach } from '../network/network-guard.ts'
-import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
+import type { Reach } from '../network/network-guard.ts'
+import type { RobotsVia, Way } from '../network/robots-way.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'
 import { fetchAtImport } from '../network/wrapped-fetches.ts'
+import type { ClientSettings } from '../options/options.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
 import { FetchTransport } from './fetch-transport.ts'
 import type { OwnRequests } from './own-requests.ts'
-import type { TransportSettings } from './robots-transport.ts'
 import { HAS_OWN_CONNECTIONS, LOOKED_UP, SocketTransports } from './sockets/socket-transports.ts'
 
-export interface TransportOptions extends TransportSettings {
-  readonly guard: NetworkGuard
-  /** On any way but `own`, other code makes the connections, so the guard sees only URLs. */
-  readonly way: RobotsWay
-}
-
 export class Transport {
-  readonly #options: TransportOptions
+  readonly #options: ClientSettings
   readonly #ownRequests: OwnRequests
   readonly #sockets: SocketTransports
 
-  constructor(options: TransportOptions, ownRequests: OwnRequests) {
+  constructor(options: ClientSettings, ownRequests: OwnRequests) {
     this.#options = options
     this.#ownRequests = ownRequests
     this.#sockets = new SocketTransports(options, options.guard)

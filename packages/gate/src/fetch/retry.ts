@@ -7,6 +7,7 @@ import { outcomesThatMay } from '@politely/core/engine'
 import { discard, integer, makeResponse, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
 import { assertFields } from '../options/fields.ts'
 import { failureOutcomes } from '../options/outcomes.ts'
+import type { FetchResponse } from './fetch-response.ts'
 import { isRefusal } from './refused-response.ts'
 
 /** How `politely` repeats requests. */
@@ -31,13 +32,6 @@ export interface Retry {
   readonly attempts: number
   readonly outcomes: ReadonlySet<string>
   readonly bufferBytes: number
-}
-
-/** A response as far as this file reads it. */
-interface AnyResponse {
-  readonly status: number
-  readonly headers: { get(name: string): string | null }
-  readonly body: object | null
 }
 
 /** What an attempt led to. */
@@ -81,7 +75,7 @@ class AttemptFailure extends Error {}
  * @param send Sends the request. It calls `onEntered` when the gate has let it in.
  * @param onPause Called before the pause between two attempts.
  */
-export async function withRetries<R extends AnyResponse>(
+export async function withRetries<R extends FetchResponse>(
   retry: Retry,
   signal: AbortSignal | undefined,
   send: (onEntered: () => Promise<void>) => Promise<R>,
@@ -119,7 +113,7 @@ export async function withRetries<R extends AnyResponse>(
   return resultOf(last)
 }
 
-async function attempt<R extends AnyResponse>({ bufferBytes }: Retry, send: () => Promise<R>): Promise<Attempt<R>> {
+async function attempt<R extends FetchResponse>({ bufferBytes }: Retry, send: () => Promise<R>): Promise<Attempt<R>> {
   try {
     const response = await send()
     return { response: bufferBytes > 0 ? await buffered(response, bufferBytes) : response }
@@ -128,7 +122,7 @@ async function attempt<R extends AnyResponse>({ bufferBytes }: Retry, send: () =
   }
 }
 
-function isWorthRepeating({ outcomes }: Retry, last: Attempt<AnyResponse>, signal: AbortSignal | undefined): boolean {
+function isWorthRepeating({ outcomes }: Retry, last: Attempt<FetchResponse>, signal: AbortSignal | undefined): boolean {
   if (signal?.aborted) return false
   const outcome = outcomeOf('response' in last ? last.response : last.error)
   return outcome !== undefined && outcomes.has(outcome.kind)
@@ -139,7 +133,7 @@ function resultOf<R>(last: Attempt<R>): R {
   return last.response
 }
 
-async function discardResponse(last: Attempt<AnyResponse>): Promise<void> {
+async function discardResponse(last: Attempt<FetchResponse>): Promise<void> {
   if ('response' in last) await discard(last.response.body)
 }
 
@@ -147,7 +141,7 @@ async function discardResponse(last: Attempt<AnyResponse>): Promise<void> {
  * Returns a response whose body has been read, if it is not longer than `max` bytes. Otherwise its
  * body begins with what has been read. Rejects if the body breaks off.
  */
-async function buffered<R extends AnyResponse>(response: R, max: number): Promise<R> {
+async function buffered<R extends FetchResponse>(response: R, max: number): Promise<R> {
   const { body } = response
   if (!(body instanceof ReadableStream)) return response // none, or a stream of Node that another fetch returns
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()

@@ -3,12 +3,8 @@
 import { withoutCredentials } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/internal'
 import { durationRoundedUp } from '../report/duration.ts'
+import type { FetchResponse } from './fetch-response.ts'
 import { StopClock } from './stop-clock.ts'
-
-/** The part of a response that a time limit needs. */
-interface WithBody {
-  readonly body: object | null
-}
 
 /**
  * A time limit. Its `signal` is aborted when the time is over, and when the caller's signal is
@@ -51,7 +47,7 @@ export class TimeLimit {
    * To be called when the headers of the response have arrived. The end of its body cannot be seen
    * here, so the timer runs on, but no longer keeps the process alive.
    */
-  responded(response: WithBody, untilHeaders: boolean): void {
+  responded(response: Pick<FetchResponse, 'body'>, untilHeaders: boolean): void {
     this.#hasResponse = true
     if (!response?.body) this.end()
     else if (untilHeaders) this.#clock.end()

@@ -6,15 +6,11 @@
 // exempts such requests.
 
 import { DomainTurns, type Site, SlowItems, type TurnOutcome } from '@politely/fetcher/internal'
+import type { CheckedPacing } from '../options/option-table.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { Grant } from './grant.ts'
 
-interface Limits {
-  readonly maxConcurrent: number
-  readonly maxConcurrentPerDomain: number
-  /** Infinity if no request is ever exempted. */
-  readonly slowAfterMs: number
-}
+type Limits = Pick<CheckedPacing, 'maxConcurrent' | 'maxConcurrentPerDomain' | 'slowAfterMs'>
 
 /** A lane whose first request waits for a limit. */
 export interface WaitingLane {

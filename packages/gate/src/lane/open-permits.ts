@@ -11,7 +11,7 @@
 // never start.
 import { escapeControls } from '@politely/core/internal'
 import { withoutCredentials } from '@politely/fetcher'
-import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
+import { MAX_TIMEOUT_MS, type SlowItems } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { durationRoundedUp } from '../report/duration.ts'
 import type { GateLog } from '../report/gate-log.ts'
@@ -22,12 +22,6 @@ interface HeldLane {
   readonly key: string
   readonly waiting: number
   readonly heldBy: WaitCause | undefined
-}
-
-/** The requests that have started and hold a limit, in the order in which they started. */
-interface Started {
-  readonly started: Iterable<Grant>
-  readonly oldest: Grant | undefined
 }
 
 // Read when this module is loaded, before a test replaces them.
@@ -44,7 +38,7 @@ function warnOfBlocked(): void {
 export class OpenPermits {
   readonly #log: GateLog
   readonly #warningMs: number
-  readonly #requests: Started
+  readonly #requests: SlowItems<Grant>
   #timer: NodeJS.Timeout | undefined
   /** The oldest request when the timer was started. */
   #watched: Grant | undefined
@@ -52,7 +46,7 @@ export class OpenPermits {
   readonly #lanes: () => Iterable<HeldLane>
 
   /** @param warningMs Infinity for no warning. @param lanes Returns the lanes of the gate. */
-  constructor(log: GateLog, warningMs: number, requests: Started, lanes: () => Iterable<HeldLane>) {
+  constructor(log: GateLog, warningMs: number, requests: SlowItems<Grant>, lanes: () => Iterable<HeldLane>) {
     this.#lanes = lanes
     this.#log = log
     this.#warningMs = warningMs

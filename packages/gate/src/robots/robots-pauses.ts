@@ -28,15 +28,15 @@ interface PausedRoute {
   toldAttemptAt: number | undefined
 }
 
-export interface RobotsPausesContext {
+/** What it needs of the context of its gate. */
+interface PausesContext {
   readonly pacer: { readonly canPause: boolean; pause(key: string, pauseMs: number, because: PauseReason): void }
   readonly log: GateLog
   readonly circuits: Pick<Circuits, 'noteRobots'>
-  readonly routeOf: (origin: string, url: string) => PausedRoute | Promise<PausedRoute>
-  /** The clock of the client, by which verdicts give their times. */
-  readonly now: () => number
   readonly pacing: Pick<Pacing, 'backoff' | 'countRobots'>
 }
+
+type RouteOf = (origin: string, url: string) => PausedRoute | Promise<PausedRoute>
 
 interface Pause {
   /** Counts from the end of the attempt. Milliseconds. */
@@ -48,10 +48,15 @@ interface Pause {
 type LastAttempt = NonNullable<Access['failedRefresh']>
 
 export class RobotsPauses {
-  readonly #context: RobotsPausesContext
+  readonly #context: PausesContext
+  readonly #now: () => number
+  readonly #routeOf: RouteOf
 
-  constructor(context: RobotsPausesContext) {
+  /** @param now The clock of the client, by which verdicts give their times. */
+  constructor(context: PausesContext, now: () => number, routeOf: RouteOf) {
     this.#context = context
+    this.#now = now
+    this.#routeOf = routeOf
   }
 
   /**
@@ -63,12 +68,12 @@ export class RobotsPauses {
   note({ origin, access }: ClientVerdict, route: PausedRoute, limits?: PaceLimits): void {
     if (access === undefined) return
     const last = access.failedRefresh ?? access
-    const { circuits, now, pacing } = this.#context
+    const { circuits, pacing } = this.#context
     const { backoff, countRobots } = pacing
     if (route.toldAttemptAt === last.checkedAt) return
     // After a refusal, which has no limits, the first page may have to wait for this attempt.
     if (limits !== undefined || !countRobots) route.toldAttemptAt = last.checkedAt
-    if (route.pacing.circuit !== undefined) circuits.noteRobots(origin, access, route.pacing.circuit, now())
+    if (route.pacing.circuit !== undefined) circuits.noteRobots(origin, access, route.pacing.circuit, this.#now())
     const pushback = pushbackPause(last, origin, backoff)
     const counted = countRobots && limits !== undefined ? countedPause(access, last, limits) : undefined
     const pause = (counted?.pauseMs ?? 0) > (pushback?.pauseMs ?? 0) ? counted : pushback
@@ -78,19 +83,19 @@ export class RobotsPauses {
   /** Does the same for a refused request, whose pace key is not known yet. */
   noteRefusal(verdict: ClientVerdict): void {
     const { url, origin, access } = verdict
-    const { pacing, routeOf } = this.#context
+    const { pacing } = this.#context
     if (access === undefined) return
     const last = access.failedRefresh ?? access
     if (last.status !== undefined && pushbackPause(last, origin, pacing.backoff) === undefined) return
-    const route = routeOf(origin, url)
+    const route = this.#routeOf(origin, url)
     if (isPromise(route)) void route.then((found) => this.note(verdict, found))
     else this.note(verdict, route)
   }
 
   #tell(origin: string, route: PausedRoute, last: LastAttempt, { pauseMs, because }: Pause): void {
-    const { pacer, log, now } = this.#context
+    const { pacer, log } = this.#context
     const { checkedAt, status, retryAfterMs } = last
-    const leftMs = Math.min(checkedAt + pauseMs - now(), pauseMs) // the clock of another process may be ahead
+    const leftMs = Math.min(checkedAt + pauseMs - this.#now(), pauseMs) // the clock of another process may be ahead
     if (leftMs <= 0 || !pacer.canPause) return
     route.toldAttemptAt = checkedAt
     pacer.pause(route.lane.key, leftMs, because)

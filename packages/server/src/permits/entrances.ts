@@ -4,7 +4,7 @@ import type { ClientVerdict } from '@politely/fetcher'
 import { boundedMap, isPrivateHost, withTimeout } from '@politely/fetcher/internal'
 import type { Forecast } from '@politely/gate'
 import type { Entrance, GatePort } from '@politely/gate/internal'
-import type { Tenant } from '../tenants.ts'
+import type { PermitCall } from './permit-call.ts'
 import { RobotsFetches } from './robots-fetches.ts'
 
 /** Why a URL may not enter. */
@@ -34,13 +34,6 @@ const MAX_PRIVATE = 10_000
 /** How long a call waits for what the guard says of an address. */
 const LITERAL_MS = 20
 
-/** The caller of a URL, and what it may reach. */
-interface EntranceCall {
-  readonly tenant: Tenant
-  readonly client?: string | undefined
-  readonly mayReachPrivate: boolean
-}
-
 export class Entrances {
   readonly #port: GatePort
   readonly #fetches: RobotsFetches
@@ -53,7 +46,10 @@ export class Entrances {
     this.#fetches = new RobotsFetches(isShared)
   }
 
-  async of(call: EntranceCall, url: string): Promise<Entrance | RefusedEntrance | UnknownEntrance> {
+  async of(
+    call: Pick<PermitCall, 'tenant' | 'client' | 'mayReachPrivate'>,
+    url: string,
+  ): Promise<Entrance | RefusedEntrance | UnknownEntrance> {
     const { origin = url, hostname = '' } = URL.parse(url) ?? {}
     const isGuarded = !call.mayReachPrivate && isPrivateHost(hostname)
     let source = call.mayReachPrivate ? NO_SOURCE : PUBLIC_SOURCE

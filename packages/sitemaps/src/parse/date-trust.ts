@@ -53,33 +53,15 @@ export class DateCounter {
   }
 
   get isTrusted(): boolean {
-    return this.#dates > 0 && this.#score >= TRUSTED_FROM
+    return this.trust.isTrusted
   }
 
   get trust(): DateTrust {
-    return {
-      dates: this.#dates,
-      equalShare: this.#equalShare,
-      futureShare: this.#futureShare,
-      fetchTimeShare: this.#fetchTimeShare,
-      score: this.#dates === 0 ? 0 : this.#score,
-      isTrusted: this.isTrusted,
-    }
-  }
-
-  get #equalShare(): number {
-    return this.#dates > 1 ? (this.#most - 1) / (this.#dates - 1) : 0
-  }
-
-  get #futureShare(): number {
-    return this.#dates > 0 ? this.#future / this.#dates : 0
-  }
-
-  get #fetchTimeShare(): number {
-    return this.#dates > 1 ? this.#fetchTime / this.#dates : 0
-  }
-
-  get #score(): number {
-    return 1 - Math.max(this.#equalShare, this.#futureShare, this.#fetchTimeShare)
+    const dates = this.#dates
+    const equalShare = dates > 1 ? (this.#most - 1) / (dates - 1) : 0
+    const futureShare = dates > 0 ? this.#future / dates : 0
+    const fetchTimeShare = dates > 1 ? this.#fetchTime / dates : 0
+    const score = dates > 0 ? 1 - Math.max(equalShare, futureShare, fetchTimeShare) : 0
+    return { dates, equalShare, futureShare, fetchTimeShare, score, isTrusted: score >= TRUSTED_FROM }
   }
 }

@@ -10,7 +10,7 @@
 //   field      the element whose text is being collected
 //   root       the name of the first element, whose end tag says that the file is whole
 import type { SitemapAlternate } from '../entry.ts'
-import { FEED_FIELDS, FIELDS, imageOf, newsOf, type Texts, URL_FIELDS, videoOf } from './fields.ts'
+import { FEED_FIELDS, FIELDS, itemOf, type Texts, URL_FIELDS } from './fields.ts'
 import type { FoundEntry, Problems, SitemapFormat } from './found.ts'
 import { type ElementName, Names, type Space } from './names.ts'
 import { type Malformed, type TokenHandler, type TokenLimits, Tokens } from './tokens.ts'
@@ -300,12 +300,10 @@ export class DocumentParser implements TokenHandler {
     this.#container = undefined
     if (container === undefined) return
     const { items } = this.#entry ?? this.#beginEntry('entry')
-    if (container.space === 'news') items.news ??= newsOf(container.texts)
-    else if (container.space === 'video') this.#addItem(items, 'video', videoOf(container.texts))
-    else {
-      const image = imageOf(container.texts)
-      if (image !== undefined) this.#addItem(items, 'images', image)
-    }
+    const { space, texts } = container
+    if (space === 'news') items.news ??= itemOf(space, texts)
+    else if (space === 'video') this.#addItem(items, 'video', itemOf(space, texts))
+    else if (texts.has('loc')) this.#addItem(items, 'images', itemOf(space, texts))
   }
 
   #addAlternate(attributes: ReadonlyMap<string, string>): void {

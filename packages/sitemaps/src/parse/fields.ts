@@ -1,6 +1,4 @@
 // The elements whose text is kept, and how the texts become images, news and videos.
-import { defined } from '../defined.ts'
-import type { SitemapImage, SitemapNews, SitemapVideo } from '../entry.ts'
 import type { Space } from './names.ts'
 
 /** The texts of the elements of an entry, an image, a video or a news part, by local name. */
@@ -44,39 +42,25 @@ export const URL_FIELDS: ReadonlySet<string> = new Set([
   'player_loc',
 ])
 
-/** Returns undefined for an image without a URL. */
-export function imageOf(texts: Texts): SitemapImage | undefined {
-  const loc = texts.get('loc')
-  if (loc === undefined) return undefined
-  const rest = defined({
-    title: texts.get('title'),
-    caption: texts.get('caption'),
-    geoLocation: texts.get('geo_location'),
-    license: texts.get('license'),
-  })
-  return { loc, ...rest }
+/**
+ * Returns an image, a video or a news part, in the order of `FIELDS`. A property has the name of its
+ * element in camel case. A duration that is not a number is left out.
+ */
+export function itemOf(space: 'image' | 'video' | 'news', texts: Texts): object {
+  const item: Record<string, string | number> = {}
+  for (const name of FIELDS[space]) {
+    const text = texts.get(name)
+    if (text === undefined || (name === 'duration' && !Number.isFinite(Number(text)))) continue
+    item[PROPERTIES.get(name) as string] = name === 'duration' ? Number(text) : text
+  }
+  return item
 }
 
-export function newsOf(texts: Texts): SitemapNews {
-  return defined({
-    name: texts.get('name'),
-    language: texts.get('language'),
-    title: texts.get('title'),
-    publicationDate: texts.get('publication_date'),
-    keywords: texts.get('keywords'),
-    genres: texts.get('genres'),
-  })
-}
+/** The property for each element, such as `geoLocation` for `geo_location`. */
+const PROPERTIES: ReadonlyMap<string, string> = new Map(
+  Object.values(FIELDS).flatMap((names) => [...names].map((name) => [name, camelCase(name)] as const)),
+)
 
-export function videoOf(texts: Texts): SitemapVideo {
-  const seconds = Number(texts.get('duration'))
-  return defined({
-    title: texts.get('title'),
-    description: texts.get('description'),
-    thumbnailLoc: texts.get('thumbnail_loc'),
-    contentLoc: texts.get('content_loc'),
-    playerLoc: texts.get('player_loc'),
-    duration: Number.isFinite(seconds) && texts.has('duration') ? seconds : undefined,
-    publicationDate: texts.get('publication_date'),
-  })
+function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -1,5 +1,4 @@
 // Collects what is known about one file, and makes its result.
-import { defined } from '../defined.ts'
 import type { ForeignHost } from '../entry.ts'
 import type { SitemapFile } from '../file-result.ts'
 import type { DateCounter } from '../parse/date-trust.ts'
@@ -63,4 +62,11 @@ export function fileResult({ task, foreign, requested }: FileHead, end: FileEnd,
     problems: body?.problems.list ?? [],
     ...defined({ etag: header('etag'), lastModified: header('last-modified') }),
   }
+}
+
+// Optional fields of results and entries are missing instead of undefined.
+
+/** Returns a copy without the fields that are undefined. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

@@ -144,83 +144,58 @@ const NOFOLLOW = disallows('html-4.01', 'document', 'follow')
 const AI_ANSWERS_OF_GOOGLE = disallows('google-robots-meta', 'operator', 'ai-input')
 // The terms of DeviantArt forbid to train a system, and to use the work as input of a trained one.
 const NOAI = disallows('deviantart-noai', 'document', 'train-ai', 'ai-input')
+const ARCHIVE_OF_BING = [
+  ...disallows('bing-robots-meta', 'document', 'archive'),
+  ...disallows('bing-chat', 'operator', 'train-ai', 'ai-input'),
+]
 const INDEX = allows('html-4.01', 'document', 'index')
 const FOLLOW = allows('bing-robots-meta', 'document', 'follow')
 
-/** A rule that says nothing about our purposes. */
-const OTHER: RobotsRule = { value: undefined, means: [] }
+function rule(value: RuleValue | undefined, ...means: readonly (readonly RuleMeaning[])[]): RobotsRule {
+  return { value, means: means.flat() }
+}
 
 /** The known rules, by name in lower case. */
 export const robotsRules: ReadonlyMap<string, RobotsRule> = new Map<string, RobotsRule>([
-  ['all', { value: undefined, means: [...INDEX, ...FOLLOW] }],
-  ['index', { value: undefined, means: INDEX }],
-  ['follow', { value: undefined, means: FOLLOW }],
-  ['noindex', { value: undefined, means: [...NOINDEX, ...disallows('img2dataset', 'operator', 'train-ai')] }],
-  ['nofollow', { value: undefined, means: NOFOLLOW }],
+  ['all', rule(undefined, INDEX, FOLLOW)],
+  ['index', rule(undefined, INDEX)],
+  ['follow', rule(undefined, FOLLOW)],
+  ['noindex', rule(undefined, NOINDEX, disallows('img2dataset', 'operator', 'train-ai'))],
+  ['nofollow', rule(undefined, NOFOLLOW)],
   [
     'none',
-    {
-      value: undefined,
-      means: [
-        ...disallows('google-robots-meta', 'document', 'index', 'follow'),
-        ...disallows('google-robots-meta', 'ours', 'search'),
-        ...disallows('apple-robots-meta', 'operator', 'snippet'),
-      ],
-    },
+    rule(
+      undefined,
+      disallows('google-robots-meta', 'document', 'index', 'follow'),
+      disallows('google-robots-meta', 'ours', 'search'),
+      disallows('apple-robots-meta', 'operator', 'snippet'),
+    ),
   ],
-  [
-    'nosnippet',
-    { value: undefined, means: [...disallows('repext-03', 'document', 'snippet'), ...AI_ANSWERS_OF_GOOGLE] },
-  ],
-  [
-    'max-snippet',
-    { value: 'number', means: [...disallows('google-robots-meta', 'document', 'snippet'), ...AI_ANSWERS_OF_GOOGLE] },
-  ],
-  ['max-image-preview', { value: 'image-size', means: [] }],
-  ['max-video-preview', { value: 'number', means: [] }],
-  [
-    'noarchive',
-    {
-      value: undefined,
-      means: [
-        ...disallows('bing-robots-meta', 'document', 'archive'),
-        ...disallows('bing-chat', 'operator', 'train-ai', 'ai-input'),
-        ...disallows('amazonbot', 'operator', 'train-ai'),
-      ],
-    },
-  ],
-  [
-    'nocache',
-    {
-      value: undefined,
-      means: [
-        ...disallows('bing-robots-meta', 'document', 'archive'),
-        // Bing still uses the URL, the title and the snippet.
-        ...disallows('bing-chat', 'operator', 'train-ai', 'ai-input'),
-      ],
-    },
-  ],
-  ['archive', { value: undefined, means: allows('yandex-robots-meta', 'document', 'archive') }],
+  ['nosnippet', rule(undefined, disallows('repext-03', 'document', 'snippet'), AI_ANSWERS_OF_GOOGLE)],
+  ['max-snippet', rule('number', disallows('google-robots-meta', 'document', 'snippet'), AI_ANSWERS_OF_GOOGLE)],
+  ['max-image-preview', rule('image-size')],
+  ['max-video-preview', rule('number')],
+  ['noarchive', rule(undefined, ARCHIVE_OF_BING, disallows('amazonbot', 'operator', 'train-ai'))],
+  ['nocache', rule(undefined, ARCHIVE_OF_BING)], // Bing still uses the URL, the title and the snippet
+  ['archive', rule(undefined, allows('yandex-robots-meta', 'document', 'archive'))],
   [
     'unavailable_after',
-    {
-      value: 'date',
-      means: [
-        ...disallows('google-robots-meta', 'document', 'index'),
-        ...disallows('google-robots-meta', 'ours', 'search'),
-      ],
-    },
+    rule(
+      'date',
+      disallows('google-robots-meta', 'document', 'index'),
+      disallows('google-robots-meta', 'ours', 'search'),
+    ),
   ],
-  ['noai', { value: undefined, means: NOAI }],
+  ['noai', rule(undefined, NOAI)],
   // About images. img2dataset reads it as it reads `noai`, since all that it fetches are images.
-  ['noimageai', { value: undefined, means: disallows('img2dataset', 'operator', 'train-ai') }],
-  ['noml', { value: undefined, means: disallows('noml', 'document', 'train-ai') }],
-  ['noimageindex', OTHER],
-  ['notranslate', OTHER],
-  ['indexifembedded', OTHER],
+  ['noimageai', rule(undefined, disallows('img2dataset', 'operator', 'train-ai'))],
+  ['noml', rule(undefined, disallows('noml', 'document', 'train-ai'))],
+  ['noimageindex', rule(undefined)],
+  ['notranslate', rule(undefined)],
+  ['indexifembedded', rule(undefined)],
   // No longer in use, but frequent.
-  ['nositelinkssearchbox', OTHER],
-  ['noodp', OTHER],
-  ['noydir', OTHER],
-  ['noyaca', OTHER],
+  ['nositelinkssearchbox', rule(undefined)],
+  ['noodp', rule(undefined)],
+  ['noydir', rule(undefined)],
+  ['noyaca', rule(undefined)],
 ])

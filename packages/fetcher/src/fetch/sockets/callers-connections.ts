@@ -6,20 +6,22 @@
 // `problemOfBody` compares that with what the handler received. Example: undici received a complete
 // body of 900 bytes, and the handler received none. An interceptor has dropped the body, so the
 // reply is the failure `unusable-transport`.
+
 import { type Failure, headerOf } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
+import type { ClientSettings } from '../../options/options.ts'
 import { isCoded } from '../body.ts'
 import { isChunked, UNSEEN_END } from '../body-end.ts'
 import { failure } from '../failure.ts'
 import { type ObservedRequest, problemOfCoding, RequestObserver, truncationOf } from '../request-observer.ts'
-import { BYPASS_CACHES, type TransportSettings } from '../robots-transport.ts'
+import { BYPASS_CACHES } from '../robots-transport.ts'
 import { type Connection, type Connections, FOLLOWS_REDIRECTS, type ReceivedBody } from './undici-connection.ts'
 
 /**
  * Connections of the caller's dispatcher. A body counts as complete only if the observed request or
  * its length shows that it is.
  */
-export function callersConnections(dispatcher: Dispatcher, { maxBodyBytes }: TransportSettings): Connections {
+export function callersConnections(dispatcher: Dispatcher, { maxBodyBytes }: ClientSettings): Connections {
   return { open: ({ href }) => new CallersConnection(dispatcher, href, maxBodyBytes) }
 }
 

@@ -1,5 +1,6 @@
 // Fetches robots.txt over FTP (RFC 959): anonymous login, binary type, passive mode. Needs the
 // optional package basic-ftp.
+
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { Body } from '@politely/core/engine'
@@ -7,15 +8,11 @@ import type { Failure, Reply } from '@politely/core/internal'
 import type * as BasicFtp from 'basic-ftp'
 import { messageOf } from '../../base/message-of.ts'
 import { type NetworkGuard, type Reach, withoutBrackets } from '../../network/network-guard.ts'
+import type { ClientSettings } from '../../options/options.ts'
 import { readBody } from '../body.ts'
 import type { Deadline } from '../deadline.ts'
 import { failure, failureOf, TransferError } from '../failure.ts'
-import {
-  MAX_HEADER_BYTES,
-  type RobotsTransport,
-  type TransportRequest,
-  type TransportSettings,
-} from '../robots-transport.ts'
+import { MAX_HEADER_BYTES, type RobotsTransport, type TransportRequest } from '../robots-transport.ts'
 
 const DEFAULT_PORT = 21
 
@@ -26,10 +23,10 @@ const DEFAULT_PORT = 21
 type Phase = 'login' | 'retrieve' | 'transfer' | 'other'
 
 export class FtpTransport implements RobotsTransport {
-  readonly #settings: TransportSettings
+  readonly #settings: ClientSettings
   readonly #guard: NetworkGuard
 
-  constructor(settings: TransportSettings, guard: NetworkGuard) {
+  constructor(settings: ClientSettings, guard: NetworkGuard) {
     this.#settings = settings
     this.#guard = guard
   }

@@ -1,7 +1,9 @@
 // The transports that need sockets or undici. Runtimes without them get edge/socket-transports.ts.
+
 import type { Dispatcher } from 'undici'
 import type { NetworkGuard } from '../../network/network-guard.ts'
-import type { RobotsTransport, TransportSettings } from '../robots-transport.ts'
+import type { ClientSettings } from '../../options/options.ts'
+import type { RobotsTransport } from '../robots-transport.ts'
 import { callersConnections } from './callers-connections.ts'
 import { FtpTransport } from './ftp-transport.ts'
 import { OwnConnections } from './own-connections.ts'
@@ -19,10 +21,10 @@ export const LOOKED_UP: 'if-lookup-given' | 'always' = 'always'
 export class SocketTransports {
   readonly own: RobotsTransport
   readonly ftp: RobotsTransport
-  readonly #settings: TransportSettings
+  readonly #settings: ClientSettings
   readonly #ownConnections: OwnConnections
 
-  constructor(settings: TransportSettings, guard: NetworkGuard) {
+  constructor(settings: ClientSettings, guard: NetworkGuard) {
     this.#settings = settings
     this.#ownConnections = new OwnConnections(guard, settings.timeoutMs)
     this.own = new UndiciTransport(settings, this.#ownConnections)

@@ -11,14 +11,16 @@
 //
 // Decoders (body.ts) read a coded body. Then the decoded bytes count towards `maxBodyBytes`, and
 // the reply is settled when the decoders have ended.
+
 import type { Headers } from '@politely/core/engine'
 import type { Failure, Reply } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
 import { BodyBuffer, bodyWithin } from '../../base/byte-buffer.ts'
+import type { ClientSettings } from '../../options/options.ts'
 import { CodedBody, isCoded, readBody } from '../body.ts'
 import type { Deadline } from '../deadline.ts'
 import { failure, replyOf } from '../failure.ts'
-import { isBodyWanted, type TransportSettings } from '../robots-transport.ts'
+import { isBodyWanted } from '../robots-transport.ts'
 import { type Connection, FOLLOWS_REDIRECTS, NOT_NEEDED } from './undici-connection.ts'
 
 /**
@@ -28,7 +30,7 @@ import { type Connection, FOLLOWS_REDIRECTS, NOT_NEEDED } from './undici-connect
 export class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly reply: Promise<Reply>
   readonly #resolve: (reply: Reply) => void
-  readonly #settings: TransportSettings
+  readonly #settings: ClientSettings
   readonly #connection: Connection
   readonly #deadline: Deadline
   #controller: Dispatcher.DispatchController | undefined
@@ -44,7 +46,7 @@ export class ResponseHandler implements Dispatcher.DispatchHandler {
   /** Stops the decoders. Undefined for an uncoded body. */
   #decoding: AbortController | undefined
 
-  constructor(settings: TransportSettings, connection: Connection, deadline: Deadline) {
+  constructor(settings: ClientSettings, connection: Connection, deadline: Deadline) {
     const { promise, resolve } = Promise.withResolvers<Reply>()
     this.reply = promise
     this.#resolve = resolve

@@ -5,26 +5,22 @@
 // connection is closed. Example, with a body that is longer than the size limit:
 //
 //   open ──> dispatch ──> head 200 ──> chunks up to the limit ──> reply, body cut ──> close
+
 import type { Reply } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
+import type { ClientSettings } from '../../options/options.ts'
 import { ACCEPT_ENCODING, maxReceivedBytes } from '../body.ts'
 import type { Deadline } from '../deadline.ts'
 import { replyOf } from '../failure.ts'
-import {
-  ACCEPT,
-  HTTP_CACHE_HEADERS,
-  type RobotsTransport,
-  type TransportRequest,
-  type TransportSettings,
-} from '../robots-transport.ts'
+import { ACCEPT, HTTP_CACHE_HEADERS, type RobotsTransport, type TransportRequest } from '../robots-transport.ts'
 import type { Connections } from './undici-connection.ts'
 import { ResponseHandler } from './undici-response.ts'
 
 export class UndiciTransport implements RobotsTransport {
-  readonly #settings: TransportSettings
+  readonly #settings: ClientSettings
   readonly #connections: Connections
 
-  constructor(settings: TransportSettings, connections: Connections) {
+  constructor(settings: ClientSettings, connections: Connections) {
     this.#settings = settings
     this.#connections = connections
   }
