@@ -36,12 +36,12 @@ const MAX_HEADER_BYTES = 4_096
 /** The flags of the header. RFC 1952 §2.3.1. */
 const FLAGS = { headerCrc: 2, extra: 4, name: 8, comment: 16 } as const
 
-export function isGzip(head: Uint8Array): boolean {
+function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b
 }
 
 /** Unpacks all members of a gzip file. Ignores what follows them. */
-export async function* gunzipped(reader: ByteReader, report: PackReport): AsyncGenerator<Uint8Array, void> {
+async function* gunzipped(reader: ByteReader, report: PackReport): AsyncGenerator<Uint8Array, void> {
   try {
     for (let members = 0; isGzip(await reader.peek(2)); members++) {
       if (members >= MAX_MEMBERS) {
