@@ -82,7 +82,9 @@ it('a record contains figures but no names of files', async () => {
   expect(JSON.stringify(record)).not.toContain('seed')
   const [machineTable, findings, comparison] = tablesOf(record)
   expect(machineTable?.rows).toEqual([['2026-01-02, a quick run', 'Some Processor', '2', '24.0.0', 'linux x64']])
-  expect(findings?.rows.map(([first]) => first)).toEqual(sheet.findings.map((finding) => finding.what))
+  expect(findings?.rows.map(([first]) => first)).toEqual(
+    sheet.findings.filter(({ target }) => target !== null).map(({ what }) => what),
+  )
   expect(comparison?.rows.map(([name]) => name)).toEqual(['politely 0.1.0', 'robots-parser 3.0.1', 'naive walk'])
 })
 

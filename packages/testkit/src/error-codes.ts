@@ -69,20 +69,25 @@ export function errorRowsIn(files: readonly SourceFile[]): ErrorRow[] {
 }
 
 /**
- * The members of a union of strings; its last part may be a template, such as `` `ERR_${'A' | 'B'}`
- * ``.
+ * The members of a union of strings: of the keys of a table in the same file, or a list whose last
+ * part may be a template, such as `` `ERR_${'A' | 'B'}` ``.
  */
 export function membersOf(files: readonly SourceFile[], type: string): string[] {
-  const { definition } = declarationOf(files, type)
+  const { definition, text } = declarationOf(files, type)
+  const table = /^keyof typeof (\w+)$/.exec(definition.trim())?.[1]
+  if (table !== undefined) {
+    const [, rows = ''] = new RegExp(String.raw`\nconst ${table} = \{\n([^]*?)\n\}`).exec(text) ?? []
+    return Array.from(rows.matchAll(/^ {2}'?([\w-]+)'?:/gm), ([, member = '']) => member)
+  }
   const [, prefix = ''] = /`(\w+)\$\{/.exec(definition) ?? []
   return Array.from(definition.matchAll(/'([\w-]+)'/g), ([, member = '']) => prefix + member)
 }
 
-function declarationOf(files: readonly SourceFile[], type: string): { comment: string; definition: string } {
+function declarationOf(files: readonly SourceFile[], type: string): Record<'comment' | 'definition' | 'text', string> {
   const pattern = new RegExp(String.raw`${DOCSTRING}(?:export )?type ${type} =([^]*?)(?=\n\S|\n\n|\n?$)`)
   for (const { text } of files) {
     const [found, comment = '', definition = ''] = pattern.exec(text) ?? []
-    if (found !== undefined) return { comment, definition }
+    if (found !== undefined) return { comment, definition, text }
   }
   throw new Error(`no type ${type} in the source`)
 }

@@ -36,6 +36,7 @@ const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 
 /** Types of options that the page shows otherwise. */
 const NOT_LISTED = [
+  'GateOrOptions', // a gate, or options that are listed
   'PolitelyOptions', // joins other types
   'WhenOptions', // two of EnterOptions
 ]
