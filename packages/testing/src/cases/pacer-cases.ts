@@ -3,6 +3,7 @@
 //
 // A pacer may keep its own queue, or none. So for the second request of a queue the cases only
 // say how long it has to wait at least.
+import { each } from './case-table.ts'
 import { type PacerKit, runScript } from './pacer-script.ts'
 
 /**
@@ -35,11 +36,6 @@ function series(pauses: readonly number[], backoff?: string, lateMs = 0): string
       return `${request} slot 0 /no-delay | report ${request} 429${more} | estimate 0 ${ms} backoff /no-delay | +${ms + lateMs}`
     })
     .join(' | ')
-}
-
-/** Returns a case for each value. */
-function each<T>(values: readonly T[], caseOf: (value: T) => [name: string, script: string]): Record<string, string> {
-  return Object.fromEntries(values.map(caseOf))
 }
 
 /** By the sentence about the pacer. */

@@ -97,7 +97,7 @@ const VERBS: Readonly<Record<string, (step: Step) => Promise<Checked | undefined
     return [await pacer.estimate(key, limits, Number(ahead)), { waitMs: Number(waitMs), because }]
   },
   async sent({ pacer, request, key, ticket, delays, args: [agoMs] }) {
-    await pacer.sent(key, ticket, delays.get(request) as Delay, agoMs === undefined ? undefined : Number(agoMs))
+    await pacer.sent(key, ticket, delays.get(request) as Delay, numberIn(agoMs))
   },
   async cancel({ pacer, key, ticket }) {
     if (ticket !== undefined) await pacer.cancel(key, ticket)
@@ -126,7 +126,7 @@ const VERBS: Readonly<Record<string, (step: Step) => Promise<Checked | undefined
   },
   async settle({ pacer, request, key, tickets, args: [what = '', ...expected] }) {
     const [kind, retryAfterMs] = what.split(',')
-    const failure = { failure: FAILURE, retryAfterMs: retryAfterMs === undefined ? undefined : Number(retryAfterMs) }
+    const failure = { failure: FAILURE, retryAfterMs: numberIn(retryAfterMs) }
     const result = {
       kind,
       ...(kind === 'failure' && failure),
@@ -189,7 +189,10 @@ function textOf(name: string, args: readonly string[]): string | undefined {
 }
 
 function numberOf(name: string, args: readonly string[]): number | undefined {
-  const text = textOf(name, args)
+  return numberIn(textOf(name, args))
+}
+
+function numberIn(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text)
 }
 

@@ -2,7 +2,7 @@
 // store breaks the contract.
 import assert from 'node:assert/strict'
 import type { PageRecord, PageStore, StoredPage, VisitLog } from '@politely/cache'
-import { ascending, assertWithin, caseList, each, randomNumbers } from './store-case.ts'
+import { ascending, assertWithin, caseList, each, randomNumbers } from './case-table.ts'
 
 /**
  * What only some stores can do. `bounded`: has a size limit in bytes. `shared`: several handles on one

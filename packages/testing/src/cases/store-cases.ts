@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import type { Store } from '@politely/fetcher'
 import { type CaseClock, caseClock } from './case-clock.ts'
-import { ascending, assertWithin, caseList, each, randomNumbers } from './store-case.ts'
+import { ascending, assertWithin, caseList, each, randomNumbers } from './case-table.ts'
 
 /**
  * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in

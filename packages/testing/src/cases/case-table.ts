@@ -1,4 +1,4 @@
-// What the cases of both kinds of stores share.
+// What the tables of cases share.
 import assert from 'node:assert/strict'
 
 /** By the ability that a store needs and by the sentence of a case: what it does with an open store. */
