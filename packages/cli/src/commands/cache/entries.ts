@@ -18,7 +18,16 @@ import {
   sizeText,
 } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
-import { entryIn, type Listed, listedOf, originOfOperand, printListing, rowsOf, selectionOf } from './rows.ts'
+import {
+  assertAge,
+  entryIn,
+  type Listed,
+  listedOf,
+  originOfOperand,
+  printListing,
+  rowsOf,
+  selectionOf,
+} from './rows.ts'
 
 export function listEntries(args: Arguments): Promise<number> {
   const now = Date.now()
@@ -114,13 +123,6 @@ function attemptText(attempt: Attempt): string {
 /** @param bytes One character for each byte. */
 function decoded(bytes: string): string {
   return new TextDecoder().decode(Buffer.from(bytes, 'latin1'))
-}
-
-/** @throws {UsageError} without `--older-than`. */
-export function assertAge(args: Arguments): void {
-  if (args.has('older-than')) return
-  const [flag, what] = args.has('host') ? ['--host', 'all entries of the host'] : ['cache prune', 'all pages']
-  throw new UsageError(`${flag}: needs --older-than; write --older-than 0 to remove ${what}`)
 }
 
 export async function pruneEntries(args: Arguments): Promise<number> {

@@ -18,8 +18,7 @@ import {
   sizeText,
 } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
-import { assertAge } from './entries.ts'
-import { printListing, selectionOf } from './rows.ts'
+import { assertAge, printListing, selectionOf } from './rows.ts'
 
 export function listPages(args: Arguments): Promise<number> {
   const selection = selectionOf(args, Date.now())

@@ -139,3 +139,10 @@ export function printListing<L extends { readonly bytes: number | undefined }>(
     end: () => ({ text: `${dim(total(count, bytes))}\n` }),
   })
 }
+
+/** @throws {UsageError} without `--older-than`. */
+export function assertAge(args: Arguments): void {
+  if (args.has('older-than')) return
+  const [flag, what] = args.has('host') ? ['--host', 'all entries of the host'] : ['cache prune', 'all pages']
+  throw new UsageError(`${flag}: needs --older-than; write --older-than 0 to remove ${what}`)
+}

@@ -10,7 +10,7 @@ import {
   type UsageOptions,
   withoutCredentials,
 } from '@politely/fetcher'
-import { UNSEEN_TAGS } from '@politely/fetcher/internal'
+import { discard, UNSEEN_TAGS } from '@politely/fetcher/internal'
 import { type PoliteFetch, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { givenTokens, noteProducts } from '../../crawler.ts'
@@ -146,7 +146,7 @@ async function reportOfSite(
   if (refusal instanceof WaitTooLongError) return withoutPage(`not requested: ${waitProblem(refusal)}`, true, usage)
   if (refusal !== undefined)
     return withoutPage(`not requested, because the crawler may not fetch it; ${UNSEEN_TAGS}`, undefined, usage)
-  void response.body?.cancel().catch(() => undefined)
+  void discard(response.body)
   const { status } = response
   return report(usage, { ...usage.page, status, ...(usage.page.reading === 'not-the-page' && { isMissing: true }) })
 }
