@@ -89,14 +89,20 @@ class SentPages extends Given {
   #page: SentPage | undefined
 
   static set(response: object, page: SentPage): void {
-    if (!(#page in response)) new SentPages(response)
-    ;(response as SentPages).#page = page
+    if (!Object.isExtensible(response)) frozenPages.set(response, page)
+    else {
+      if (!(#page in response)) new SentPages(response)
+      ;(response as SentPages).#page = page
+    }
   }
 
   static get(response: object): SentPage | undefined {
-    return #page in response ? response.#page : undefined
+    return #page in response ? response.#page : frozenPages.get(response)
   }
 }
+
+/** By response: an engine may refuse to add a field to a frozen object. */
+const frozenPages = new WeakMap<object, SentPage>()
 
 /** Remembers what is known about a response, until it is garbage-collected. Returns the response. */
 export function rememberSentPage<R extends object>(response: R, page: SentPage): R {

@@ -187,11 +187,11 @@ const LISTENERS: RequestListeners = {
 
 /** Returns the permits of the request that is being sent. */
 function openPermits(): readonly NestablePermit[] | undefined {
-  let permits: NestablePermit[] | undefined
-  for (let open = firstOpen(innermost.getStore()); open !== undefined; open = firstOpen(open.outer)) {
-    permits ??= []
-    if (open.permit !== undefined) permits.push(open.permit)
-  }
+  const first = firstOpen(innermost.getStore())
+  if (first?.permit === undefined) return undefined
+  const permits = [first.permit]
+  for (let open = firstOpen(first.outer); open?.permit !== undefined; open = firstOpen(open.outer))
+    permits.push(open.permit)
   return permits
 }
 
