@@ -35,6 +35,9 @@ test.each([
   await using polite = politely(fetch, { ...options(), robotsVia: 'own' })
   for (const url of [`${site.origin}/page`, `${site.origin}/other`])
     expect(await usageOf(await polite(url), withoutFile)).toMatchObject({ url })
+  Object.freeze(response)
+  const url = `${site.origin}/last`
+  expect(await usageOf(await polite(url), withoutFile)).toMatchObject({ url })
   expect(Reflect.ownKeys(response)).toEqual(['status', 'headers', 'body'])
 })
 

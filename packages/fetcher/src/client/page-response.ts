@@ -83,17 +83,15 @@ class Given {
 
 /**
  * A private field of responses that other code has created. It has the effect of a WeakMap: no other
- * code sees it, and it ends with the response. A WeakMap is slow if most of its keys live shortly.
+ * code sees it, and it ends with the response. A WeakMap with many short-lived keys is slow.
  */
 class SentPages extends Given {
   #page: SentPage | undefined
 
   static set(response: object, page: SentPage): void {
-    if (!Object.isExtensible(response)) frozenPages.set(response, page)
-    else {
-      if (!(#page in response)) new SentPages(response)
-      ;(response as SentPages).#page = page
-    }
+    if (#page in response) response.#page = page
+    else if (Object.isExtensible(response)) new SentPages(response).#page = page
+    else frozenPages.set(response, page)
   }
 
   static get(response: object): SentPage | undefined {
