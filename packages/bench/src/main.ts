@@ -17,6 +17,7 @@ import { coldFetch } from './workloads/cold-fetch.ts'
 import { crawl } from './workloads/crawl/crawl.ts'
 import { gate } from './workloads/gate/gate-overhead.ts'
 import { hostile } from './workloads/hostile.ts'
+import { languages } from './workloads/languages/languages.ts'
 import { longFiles } from './workloads/long-files.ts'
 import { match } from './workloads/match.ts'
 import { memory } from './workloads/memory.ts'
@@ -58,7 +59,7 @@ async function bench(options: Options): Promise<void> {
 }
 
 async function runAll(
-  { workloads, hasPeers, isQuick }: Options,
+  { workloads, hasPeers, checkouts, isQuick }: Options,
   plan: Plan,
   corpus: Corpus | undefined,
   show: (...found: readonly Sheet[]) => void,
@@ -81,10 +82,10 @@ async function runAll(
       show(await memory(processPlan, undefined))
       if (corpus) show(await memory(processPlan, corpus.folder))
     } else {
-      const run = { match, 'site-visit': siteVisit, agreement }[workload]
-      show(await run(plan, generated(), 'generated'))
+      const run = { match, 'site-visit': siteVisit, languages, agreement }[workload]
+      show(await run(plan, generated(), 'generated', checkouts))
       const files = real()
-      if (files) show(await run(plan, files, 'real'))
+      if (files) show(await run(plan, files, 'real', checkouts))
     }
   }
 }
