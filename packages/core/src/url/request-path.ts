@@ -146,6 +146,7 @@ export class RequestPath {
    */
   setSimpleUrl(url: string, origin: string | undefined, normalForm: NormalForm): boolean {
     this.#reset()
+    if (normalForm === 'google' && origin?.includes(';')) return false // there the path begins
     const { bytes } = this
     const end = url.length
     if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
