@@ -12,6 +12,7 @@ const WORKLOADS = [
   'site-visit',
   'languages',
   'crawl',
+  'growth',
   'cold-fetch',
   'warm-client',
   'long-files', // before workloads that fill the heap with files: with a full heap, a check takes twice as long
