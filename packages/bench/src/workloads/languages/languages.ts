@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { CRAWLER } from '../../crawler.ts'
 import type { Site } from '../../libraries/prepared.ts'
 import { median } from '../../median.ts'
@@ -24,7 +25,7 @@ const WARM_UP_SITES = 2_000
 /** From so many URLs on, no other matcher may be faster. */
 const FASTEST_FROM_URLS = 10
 
-const CORE_SCRIPT = join(import.meta.dirname, 'core-child.ts')
+const CORE_SCRIPT = fileURLToPath(new URL('./core-child.ts', import.meta.url))
 
 /** The process of a matcher, and what it measured. */
 class Reader {
