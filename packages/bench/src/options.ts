@@ -32,6 +32,7 @@ export interface Options {
   readonly libraries: readonly Library[]
   /** Whether `--peers` was given. */
   readonly hasPeers: boolean
+  /** Where matchers in other languages are. */
   readonly checkouts: Checkouts
   readonly isQuick: boolean
   readonly isRecorded: boolean

@@ -116,6 +116,7 @@ it('parses the command line, or throws an error that says what is wrong', () => 
     libraries: [ours, reference],
     isQuick: true,
   })
+  expect(optionsFrom(['languages', '--google=/checkout']).checkouts).toMatchObject({ google: '/checkout' })
   expect(() => optionsFrom(['matches'])).toThrow('there is no workload called matches')
   expect(() => optionsFrom(['--peers', 'nobody'])).toThrow('there is no library called nobody')
   expect(() => optionsFrom(['--record', '--quick'])).toThrow('--into')

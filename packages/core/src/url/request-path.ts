@@ -146,7 +146,7 @@ export class RequestPath {
    */
   setSimpleUrl(url: string, origin: string | undefined, normalForm: NormalForm): boolean {
     this.#reset()
-    if (normalForm === 'google' && origin?.includes(';')) return false // there the path begins
+    if (normalForm === 'google' && origin?.includes(';')) return false // a path begins at `;`
     const { bytes } = this
     const end = url.length
     if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false

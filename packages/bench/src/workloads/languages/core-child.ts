@@ -1,5 +1,5 @@
 // core as a reader of languages.ts.
-//   node core.ts FILE CRAWLER DIALECT
+//   node core-child.ts FILE CRAWLER DIALECT
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { type DialectName, parseRobots } from '@politely/core'

@@ -1,6 +1,6 @@
 // The matchers in other languages. Their checkouts come from the command line. The reader of a
 // matcher (languages.ts) is compiled in a temporary folder, from its source in this folder and from
-// the checkout.
+// the checkout. That takes g++ and pkg-config with abseil, cargo, or go.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
