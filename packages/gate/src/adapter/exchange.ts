@@ -153,20 +153,29 @@ export class Exchange {
   }
 
   /**
-   * Returns the headers that sign the request; undefined without a signature. The wait for them
-   * ends with the signal, the gate and the limit.
+   * Returns the headers that sign the request; undefined without a signature. A signer that answers
+   * at once costs no promise. The wait for another one ends with the signal, the gate and the limit.
    * @param option The option that sets the limit.
    * @param ms The limit. Milliseconds; undefined for none.
    * @throws what the signer throws, the reason of the signal, a `GateClosedError`, or a
    * `TimeoutError`.
    */
-  async sign(method: string, option: string, ms: number | undefined): Promise<SignatureHeaders | undefined> {
+  sign(
+    method: string,
+    option: string,
+    ms: number | undefined,
+  ): SignatureHeaders | undefined | Promise<SignatureHeaders | undefined> {
     const { url, signal } = this.#request
     const signature = this.#sender?.signer?.sign({ method, url })
-    this.#signature = isPromise(signature)
-      ? await this.#port.robots.whileOpen(withLimit(Promise.resolve(signature), url, option, ms), signal)
-      : signature
-    return this.#signature
+    if (isPromise(signature)) {
+      const limited = withLimit(Promise.resolve(signature), url, option, ms)
+      return this.#port.robots.whileOpen(limited, signal).then((late) => {
+        this.#signature = late
+        return late
+      })
+    }
+    this.#signature = signature
+    return signature
   }
 
   /** Calls `send`, which sends the request. Without a permit, it only calls it. */
