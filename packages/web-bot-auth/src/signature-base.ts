@@ -82,7 +82,7 @@ export function responseSignatureBase(request: SignedRequest, response: SignedRe
 /** Returns what fetch and undici send: of `https://example.com/a/../b#c`, the path `/b`. */
 export function sentTarget({ protocol, host, pathname, href }: URL): Target {
   // `search` has no `?` for an empty query, which is sent with it.
-  const [query] = /\?[^#]*|$/.exec(href) as RegExpExecArray
+  const query = /^[^?#]*(\?[^#]*)/.exec(href)?.[1] ?? ''
   return { scheme: protocol.slice(0, -1), authority: host, path: pathname, query }
 }
 
