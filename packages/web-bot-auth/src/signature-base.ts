@@ -10,7 +10,7 @@ import { fieldValue, type HeadersLike, type SignedRequest } from './request-head
 import { type Dictionary, type InnerList, serializedMember, strictDictionary } from './structured.ts'
 
 /** The parts of a target URI, without credentials and fragment. */
-export interface Target {
+interface Target {
   readonly scheme: string
   /** In lower case, and without a default port. */
   readonly authority: string

@@ -137,7 +137,7 @@ class PageExchange extends Exchange {
       const signed =
         signature === undefined
           ? this.#init
-          : { ...this.#init, headers: { ...plainHeaders(this.#init.headers), ...signature } }
+          : { ...this.#init, headers: Object.assign(plainHeaders(this.#init.headers), signature) }
       timeout?.start()
       if (timeoutMs !== undefined) limit = new TimeLimit(url, timeoutMs, signal)
       const init: Init & { readonly [UNTIL_HEADERS]?: boolean } =
