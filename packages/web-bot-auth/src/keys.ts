@@ -154,7 +154,9 @@ export function encode(text: string): Bytes {
 
 /** A private key: what signs, and the public part. */
 export interface PrivateKey {
-  /** Signs a text, and returns the signature in base64: a promise only if the caller's function signs. */
+  /**
+   * Returns the signature of a text, in base64. It is a promise only if the caller's function signs.
+   */
   readonly sign: (text: string) => string | Promise<string>
   readonly publicKey: Jwk
 }
