@@ -88,6 +88,11 @@ const lazyLibraries = {
     const functionOf = (key) => `export const ${key} = (...values) => require('${name}').${key}(...values)`
     return Object.keys(require(name)).map(functionOf).join('\n')
   },
+  /** V8 reads a list in a string much faster than one in code. */
+  transform(code, id) {
+    if (!LAZY_LIBRARIES.some((name) => id.includes(`/node_modules/${name}/`))) return undefined
+    return code.replace(/\[[\d,\s]{1000,}\]/g, (list) => `JSON.parse('${list.replace(/\s/g, '')}')`)
+  },
 }
 
 const options = {
@@ -100,10 +105,10 @@ const options = {
     dir: COMPILED,
     codeSplitting: {
       groups: [
-        { name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') },
-        // Each file takes a millisecond to load. With dependencies, an entry point would load what only
-        // others need. `match` is what the small entry point of core needs, and no more.
-        ...(libraries.length === 0
+        { name: LIBRARIES, test: (id) => /^lazy:|^\0rolldown\/|\/node_modules\//.test(id) },
+        // Each file takes a millisecond to load. `match` is what the small entry point of core needs, and
+        // no more. `flags` are what the command loads of a package, without its dependencies.
+        ...(exports['./flags'] === undefined || libraries.length === 0
           ? [
               { name: 'match', test: /\/small\// },
               { name: 'shared', minShareCount: 2 },
