@@ -95,6 +95,26 @@ const lazyLibraries = {
   },
 }
 
+/**
+ * Modules of Node that are taken as `require` returns them. An import makes a namespace first, with all
+ * exports: for node:util it evaluates each of them, and so loads node:worker_threads and others. Not
+ * node:net and node:dns, since tools that observe connections replace the exports of these.
+ */
+const TAKEN = ['async_hooks', 'diagnostics_channel', 'events', 'querystring', 'stream', 'timers', 'util', 'zlib']
+const TAKING = 'taking:'
+const isTaken = (id) => engines.node !== '>=20' && TAKEN.includes(id.replace(/^node:/, ''))
+const takenModules = {
+  name: 'taken-modules',
+  resolveId: (id) => (isTaken(id) ? `${TAKING}${id}.js` : undefined),
+  load(id) {
+    if (!id.startsWith(TAKING)) return undefined
+    const name = id.slice(TAKING.length, -'.js'.length)
+    const names = Object.keys(process.getBuiltinModule(name))
+    const exported = names.map((each) => `export const ${each} = all.${each}`).join('\n')
+    return `const all = process.getBuiltinModule('${name}')\nexport default all\n${exported}`
+  },
+}
+
 const options = {
   platform: 'node',
   // lru-cache for browsers is lru-cache without diagnostics_channel.
@@ -128,7 +148,7 @@ const commonJs = await bundleCommonJs({
   options,
   declarationsOf,
 })
-const output = await bundle(entries)
+const output = await bundle(entries, { plugin: takenModules, hasTwin: isTaken })
 // What the conditions `workerd` and `edge-light` lead to: the same modules, without sockets.
 const EDGE = `${COMPILED}/edge`
 const edgeEntries = Object.values(exports)
