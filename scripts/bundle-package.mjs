@@ -71,7 +71,7 @@ function mayHaveEffects(node) {
  * These are evaluated at the first call of one of their functions: the Public Suffix List in tldts
  * takes a sixth of the time that importing the package would take.
  */
-const LAZY_LIBRARIES = ['tldts']
+const LAZY_LIBRARIES = ['tldts', 'ipaddr.js']
 const LAZY = 'lazy:'
 /** The chunk that they are in. */
 const LIBRARIES = 'libraries'
@@ -85,8 +85,9 @@ const lazyLibraries = {
   load(id) {
     if (!id.startsWith(LAZY)) return undefined
     const name = id.slice(LAZY.length)
+    const names = Object.keys(require(name))
     const functionOf = (key) => `export const ${key} = (...values) => require('${name}').${key}(...values)`
-    return Object.keys(require(name)).map(functionOf).join('\n')
+    return [...names.map(functionOf), `export default { ${names} }`].join('\n')
   },
   /** V8 reads a list in a string much faster than one in code. */
   transform(code, id) {
