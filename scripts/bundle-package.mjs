@@ -101,18 +101,19 @@ const lazyLibraries = {
  * exports: for node:util it evaluates each of them, and so loads node:worker_threads and others. Not
  * node:net and node:dns, since tools that observe connections replace the exports of these.
  */
-const TAKEN = ['async_hooks', 'diagnostics_channel', 'events', 'querystring', 'stream', 'timers', 'util', 'zlib']
+const TAKEN = /^node:(?:async_hooks|diagnostics_channel|events|querystring|stream|timers|timers\/promises|util|zlib)$/
 const TAKING = 'taking:'
-const isTaken = (id) => engines.node !== '>=20' && TAKEN.includes(id.replace(/^node:/, ''))
+const isTaken = (id) => engines.node !== '>=20' && TAKEN.test(id)
 const takenModules = {
   name: 'taken-modules',
   resolveId: (id) => (isTaken(id) ? `${TAKING}${id}.js` : undefined),
   load(id) {
     if (!id.startsWith(TAKING)) return undefined
     const name = id.slice(TAKING.length, -'.js'.length)
+    const module = name.replaceAll(/\W/g, '_')
     const names = Object.keys(process.getBuiltinModule(name))
-    const exported = names.map((each) => `export const ${each} = all.${each}`).join('\n')
-    return `const all = process.getBuiltinModule('${name}')\nexport default all\n${exported}`
+    const exported = names.map((each) => `export const ${each} = ${module}.${each}`)
+    return [`const ${module} = process.getBuiltinModule('${name}')`, `export default ${module}`, ...exported].join('\n')
   },
 }
 
