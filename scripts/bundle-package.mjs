@@ -5,7 +5,7 @@
 //
 //   node ../../scripts/bundle-package.mjs   (in the folder of a package)
 
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
@@ -16,6 +16,7 @@ import { edgeModules, edgeOptions } from './bundle-edge.mjs'
 import { inAscii, licensesOf, WITH_NAMES } from './bundled-code.mjs'
 
 const {
+  name: packageName,
   engines,
   exports,
   bin = {},
@@ -123,12 +124,33 @@ const takenModules = {
   },
 }
 
+/**
+ * Each entry point is a file to find and to load. So `internal` of core and fetcher exports what their
+ * other entry points for programs export, and our packages import that one instead.
+ */
+const JOINED = /^(@politely\/(?:core|fetcher))(?:\/engine)?$/
+const isJoined = (id) => engines.node !== '>=20' && libraries.some((name) => JOINED.exec(id)?.[1] === name)
+const ALL = `${resolve(COMPILED)}/all.js`
+const oneEntry = {
+  name: 'one-entry',
+  resolveId(id, importer) {
+    if (isJoined(id)) return { id: id.replace(JOINED, '$1/internal'), external: true }
+    return JOINED.test(packageName) && importer === undefined && /\/dist\/internal\.js$/.test(id) ? ALL : undefined
+  },
+  load(id) {
+    if (id !== ALL) return undefined
+    const names = ['internal', 'index', 'engine'].filter((name) => existsSync(`${COMPILED}/${name}.d.ts`))
+    return names.map((name) => `export * from './${name}.js'`).join('\n')
+  },
+}
+
 const options = {
   platform: 'node',
   // lru-cache for browsers is lru-cache without diagnostics_channel.
   resolve: { conditionNames: ['browser', 'import', 'default'] },
-  plugins: [pureValues, lazyLibraries],
-  external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
+  plugins: [oneEntry, pureValues, lazyLibraries],
+  external: (id) =>
+    id.startsWith('node:') || (!isJoined(id) && libraries.some((name) => id === name || id.startsWith(`${name}/`))),
   output: {
     dir: COMPILED,
     codeSplitting: {
@@ -179,7 +201,10 @@ async function bundle(targets, { plugin, inject = {}, hasTwin = () => false } = 
 }
 
 for (const { name, fileName, code, isEntry } of output)
-  write(join(COMPILED, fileName), `${isEntry ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`)
+  write(
+    join(COMPILED, fileName),
+    `${isEntry && name !== 'internal' ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`,
+  )
 // Bundlers minify these for deployment.
 for (const { fileName, code } of edgeOutput) {
   write(join(EDGE, fileName), inAscii(minifySync(fileName, code, { module: true, ...WITH_NAMES }).code))
