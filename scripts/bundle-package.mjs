@@ -155,7 +155,7 @@ const options = {
     dir: COMPILED,
     codeSplitting: {
       groups: [
-        { name: LIBRARIES, test: (id) => /^lazy:|^\0rolldown\/|\/node_modules\//.test(id) },
+        { name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') },
         // Each file takes a millisecond to load. `match` is what the small entry point of core needs, and
         // no more. `flags` are what the command loads of a package, without its dependencies.
         ...(exports['./flags'] === undefined || libraries.length === 0
@@ -203,7 +203,7 @@ async function bundle(targets, { plugin, inject = {}, hasTwin = () => false } = 
 for (const { name, fileName, code, isEntry } of output)
   write(
     join(COMPILED, fileName),
-    `${isEntry && name !== 'internal' ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`,
+    `${isEntry ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`,
   )
 // Bundlers minify these for deployment.
 for (const { fileName, code } of edgeOutput) {

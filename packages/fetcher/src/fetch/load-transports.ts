@@ -1,5 +1,5 @@
-// Loads the transports when the first request needs them: a third of what the import of the package
-// would take.
+// Loads the transports with the first request. With them and with node:zlib, which they need,
+// importing the package would take longer.
 import type * as Transports from './transports.ts'
 
 let loading: Promise<typeof Transports> | undefined
