@@ -201,10 +201,7 @@ async function bundle(targets, { plugin, inject = {}, hasTwin = () => false } = 
 }
 
 for (const { name, fileName, code, isEntry } of output)
-  write(
-    join(COMPILED, fileName),
-    `${isEntry ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`,
-  )
+  write(join(COMPILED, fileName), `${isEntry ? checkOfNode(code) : ''}${smallOf(name, fileName, code)}`)
 // Bundlers minify these for deployment.
 for (const { fileName, code } of edgeOutput) {
   write(join(EDGE, fileName), inAscii(minifySync(fileName, code, { module: true, ...WITH_NAMES }).code))
