@@ -90,13 +90,15 @@ function challenged(header: Header, html: string, body: string): Found | undefin
 function wantsLogin(status: number, header: Header, html: string, response: object): Found | undefined {
   const isRedirect = status >= 300 && status <= 399 && status !== 304
   if (!isRedirect && !(status >= 200 && status <= 299)) return undefined
-  const at = urlOf(fieldOf(response, 'url'))
-  const isAtLogin = at !== undefined && isLoginUrl(at)
-  if (isRedirect) {
-    const target = urlOf(header('location'), at?.href ?? 'http://unknown.invalid/')
-    return target !== undefined && !isAtLogin && isLoginUrl(target) ? ['login', 'login-redirect'] : undefined
+  const isAtLogin = () => {
+    const at = urlOf(fieldOf(response, 'url'))
+    return at !== undefined && isLoginUrl(at)
   }
-  if (isAtLogin && fieldOf(response, 'redirected') === true) return ['login', 'login-redirect']
+  if (isRedirect) {
+    const target = urlOf(header('location'), urlOf(fieldOf(response, 'url'))?.href ?? 'http://unknown.invalid/')
+    return target !== undefined && isLoginUrl(target) && !isAtLogin() ? ['login', 'login-redirect'] : undefined
+  }
+  if (fieldOf(response, 'redirected') === true && isAtLogin()) return ['login', 'login-redirect']
   return html !== '' && isLoginPage(html, isAtLogin) ? ['login', 'password-form'] : undefined
 }
 
