@@ -42,13 +42,14 @@ import {
   UNSEEN_CODING,
 } from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
+import { isPromise, withValue } from './awaitable.ts'
 import { type CacheReport, report } from './cache-report.ts'
 import { CacheMissError } from './errors.ts'
 import type { Flight, FlightEnd, PageFlights } from './flights.ts'
 import { directivesOf, type Freshness, secondsOf } from './freshness.ts'
 import { withBody } from './lazy-body.ts'
 import type { CacheSettings } from './options.ts'
-import type { PageRecord, PageStore, PageWriter, StoredPage } from './page-store.ts'
+import type { Awaitable, PageRecord, PageStore, PageWriter, StoredPage } from './page-store.ts'
 import { type BodyEnd, recorded } from './recorded-body.ts'
 import {
   freshenedHeaders,
@@ -83,6 +84,8 @@ export interface Shared {
   /** Warns of a mistake of the program, once for each code. */
   readonly warn: (code: string, message: string) => void
 }
+
+const NO_VALIDATORS: Readonly<Record<string, string>> = {}
 
 export class CachedFetch {
   readonly #shared: Shared
@@ -123,7 +126,8 @@ export class CachedFetch {
     if (settings.offline) return this.#answerOffline(why !== false)
     if (why !== false) return this.#bypass(why)
 
-    const found = await this.#find()
+    const finding = this.#find()
+    const found = isPromise(finding) ? await finding : finding
     this.#found = found
     if (!isReload && found !== undefined && this.#isUsable(found) && !(await this.#isOutdated(found))) {
       await this.#sender.check()
@@ -209,11 +213,11 @@ export class CachedFetch {
     const found = this.#found
     this.#requestedAt = settings.now()
     this.#turn = flights.nextTurn()
-    const validators = found === undefined || !this.#mayValidate ? {} : revalidationHeaders(found.record.headers)
+    const validators = found && this.#mayValidate ? revalidationHeaders(found.record.headers) : NO_VALIDATORS
     this.#isConditional = Object.keys(validators).length > 0
     let sent: FetchResponse
     try {
-      sent = await this.#sender.send({ ...headers, ...validators })
+      sent = await this.#sender.send(this.#isConditional ? { ...headers, ...validators } : headers)
     } catch (error) {
       if (isPolitelyError(error) && error.code === 'ERR_POLITELY_DISALLOWED')
         await this.#postpone((error as { readonly retryAt?: number }).retryAt)
@@ -269,7 +273,7 @@ export class CachedFetch {
   /** Returns a response of the site, which is stored when the caller has read its body. */
   async #receive(sent: FetchResponse): Promise<FetchResponse> {
     const { url, method, headers: requestHeaders } = this.#request
-    const { settings, attempt, warn } = this.#shared
+    const { settings, visits, attempt, warn } = this.#shared
     const { now, freshness, maxEntryBytes, store, fingerprint: fingerprintOf, requestHeaders: rules } = settings
     const { status, body } = sent
     const found = this.#found
@@ -325,7 +329,7 @@ export class CachedFetch {
     // The caller may not read the body of an error, or of a page that is due.
     if (status >= 400 && !otherThanPage?.isInPlaceOfPage)
       await this.#visitedPage({ ...draft, storedAt: receivedAt }, status, undefined)
-    else await this.#postpone()
+    else if (visits.isUsed) await this.#postpone()
     const response = recorded(sent as Response, {
       begin: why ? undefined : () => store.begin(),
       maxBytes: maxEntryBytes,
@@ -390,14 +394,12 @@ export class CachedFetch {
   async #commit(writer: PageWriter | undefined, record: PageRecord): Promise<boolean> {
     if (writer === undefined) return false
     const { attempt, flights } = this.#shared
-    const isStored = await attempt(async () => {
-      const newer = await this.#find()
-      const { url, receivedAt } = record
-      const isValid = flights.isValid(url, this.#turn) && !(newer && newer.record.receivedAt > receivedAt)
-      await (isValid ? writer.commit(record) : writer.abort())
-      return isValid
-    })
-    return isStored === true
+    const finding = this.#find()
+    const newer = isPromise(finding) ? await finding : finding
+    const { url, receivedAt } = record
+    const isValid = flights.isValid(url, this.#turn) && !(newer && newer.record.receivedAt > receivedAt)
+    const ending = attempt(() => withValue(isValid ? writer.commit(record) : writer.abort(), () => isValid))
+    return (isPromise(ending) ? await ending : ending) === true
   }
 
   /** Returns what the end of this request without a page means for requests that wait for it. */
@@ -407,11 +409,15 @@ export class CachedFetch {
 
   // What the states ask
 
-  async #find(): Promise<StoredPage | undefined> {
+  #find(): Awaitable<StoredPage | undefined> {
     const { url, headers } = this.#request
     const { settings, attempt } = this.#shared
-    const found = (await attempt(() => settings.store.find(url))) ?? []
-    return found.find(({ record }) => settings.requestHeaders.fits(record, headers))
+    const fitting = (pages: readonly StoredPage[] | undefined) =>
+      pages?.find(({ record }) => settings.requestHeaders.fits(record, headers))
+    return withValue(
+      attempt(() => settings.store.find(url)),
+      fitting,
+    )
   }
 
   #freshness({ record }: StoredPage): Freshness {
@@ -487,27 +493,27 @@ export class CachedFetch {
     }
   }
 
-  async #visitedPage(record: PageRecord, status: number, fingerprint: string | undefined): Promise<void> {
+  #visitedPage(record: PageRecord, status: number, fingerprint: string | undefined): Awaitable<void> {
     const { now, freshness } = this.#shared.settings
     const at = now()
     const { ageMs, lifetimeMs } = freshness.freshnessOf(record, at)
-    await this.#visited({
-      at,
-      status,
-      fingerprint,
-      changed: this.#isConditional && status !== 304,
-      lastModified: httpDate(storedHeaderOf(record.headers, 'last-modified') ?? '', at),
-      freshUntil: lifetimeMs > ageMs ? at + lifetimeMs - ageMs : undefined,
-      unavailableAfter: await unavailableAfter(record.robotsTags, at),
+    return withValue(unavailableAfter(record.robotsTags, at), (unavailableAfter) => {
+      return this.#visited({
+        at,
+        status,
+        fingerprint,
+        changed: this.#isConditional && status !== 304,
+        lastModified: httpDate(storedHeaderOf(record.headers, 'last-modified') ?? '', at),
+        freshUntil: lifetimeMs > ageMs ? at + lifetimeMs - ageMs : undefined,
+        unavailableAfter,
+      })
     })
   }
 
   /** Notes a visit. Those of a caller's own cookies and authorization are about another page. */
-  async #visited(found: Found): Promise<void> {
+  #visited(found: Found): Awaitable<void> {
     const { method, url } = this.#request
-    if (method !== 'GET') return
-    if (this.#isPersonal) await this.#postpone()
-    else await this.#shared.visits.add(url, found)
+    if (method === 'GET') return this.#isPersonal ? this.#postpone() : this.#shared.visits.add(url, found)
   }
 
   /** Lets a page that is due be due later. */
@@ -589,10 +595,11 @@ function isFailure(error: unknown, signal: AbortSignal | undefined): boolean {
 }
 
 /** Reads `unavailable_after` of the lines of X-Robots-Tag, which is rare. */
-async function unavailableAfter(robotsTags: readonly string[], now: number): Promise<number | undefined> {
+function unavailableAfter(robotsTags: readonly string[], now: number): Awaitable<number | undefined> {
   if (!robotsTags.some((line) => /unavailable_after/i.test(line))) return undefined
-  const { robotsDirectives } = await import('@politely/core/usage')
-  return robotsDirectives({ headers: { 'x-robots-tag': [...robotsTags] }, now }, '*').unavailableAfter
+  return import('@politely/core/usage').then(({ robotsDirectives }) => {
+    return robotsDirectives({ headers: { 'x-robots-tag': [...robotsTags] }, now }, '*').unavailableAfter
+  })
 }
 
 function numberOf(text: string | undefined): number | undefined {

@@ -20,7 +20,11 @@ interface LazyBody {
   isRead: boolean
 }
 
-const bodies = new WeakMap<object, LazyBody>()
+/**
+ * A property of the response. V8 keeps the values of a WeakMap until its next full collection, and with
+ * this value all objects of a page.
+ */
+const BODY: unique symbol = Symbol('politely.body')
 
 /** A prototype with other bodies, for each prototype of a Response. */
 const prototypes = new WeakMap<object, object>()
@@ -33,7 +37,7 @@ export function withBody<R extends Response>(response: R, source: LazySource): R
     prototype = Object.create(base, Object.getOwnPropertyDescriptors(LazyResponse.prototype)) as object
     prototypes.set(base, prototype)
   }
-  bodies.set(response, { source, streamed: undefined, isRead: false })
+  ;(response as { [BODY]?: LazyBody })[BODY] = { source, streamed: undefined, isRead: false }
   return Object.setPrototypeOf(response, prototype) as R
 }
 
@@ -93,7 +97,7 @@ async function complete(response: object): Promise<Response> {
 }
 
 function bodyOf(response: object): LazyBody {
-  const body = bodies.get(response)
+  const body = (response as { readonly [BODY]?: LazyBody })[BODY]
   if (body === undefined) throw new TypeError('Illegal invocation')
   return body
 }

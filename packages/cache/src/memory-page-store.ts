@@ -36,6 +36,8 @@ const BLOCK_BYTES = 65_536
 /** The memory for the objects of a response or a URL, without their texts. Bytes, roughly. */
 const OVERHEAD_BYTES = 500
 
+const NO_PAGES: readonly StoredPage[] = []
+
 /** How much of `maxBytes` is in use after the oldest pages were deleted. */
 const FILLED = 0.99
 
@@ -50,6 +52,7 @@ export class MemoryPageStore implements PageStore {
   readonly #maxBytes: number
   /** The URL that was used last is at the end. */
   readonly #byUrl: Map<string, Known> = new Map()
+  #lastUrl: string | undefined
   readonly #byId: Map<number, Page> = new Map()
   /** What is known, and what unfinished writers have. */
   #bytes = 0
@@ -61,11 +64,10 @@ export class MemoryPageStore implements PageStore {
 
   find(url: string): readonly StoredPage[] {
     const known = this.#byUrl.get(url)
-    if (known !== undefined) {
-      this.#byUrl.delete(url)
-      this.#byUrl.set(url, known)
-    }
-    return known?.pages.map(storedPage) ?? []
+    if (known === undefined) return NO_PAGES
+    this.#moveToEnd(url)
+    this.#byUrl.set(url, known)
+    return known.pages.map(storedPage)
   }
 
   begin(): PageWriter {
@@ -176,17 +178,29 @@ export class MemoryPageStore implements PageStore {
 
   /** Replaces what is known of a URL, and marks it as used. */
   #set(url: string, pages: readonly Page[], log: VisitLog | undefined): void {
-    this.forget(url)
     const ofLog = log === undefined ? 0 : bytesOfLog(log)
     const bytes = pages.reduce((sum, page) => sum + page.bytes, url.length + ofLog + OVERHEAD_BYTES)
     if (this.#isTooLong(ofLog)) this.#set(url, pages, undefined)
     else if (bytes > this.#maxBytes) this.#set(url, pages.slice(0, -1), log)
-    else if (pages.length > 0 || log !== undefined) {
-      this.#byUrl.set(url, { pages, log, bytes })
-      for (const page of pages) this.#byId.set(page.id, page)
-      this.#bytes += bytes
+    else {
+      const known = this.#byUrl.get(url)
+      this.#bytes -= known?.bytes ?? 0
+      for (const page of known?.pages ?? []) if (!pages.includes(page)) this.#byId.delete(page.id)
+      if (pages.length === 0 && log === undefined) this.#byUrl.delete(url)
+      else {
+        this.#moveToEnd(url)
+        this.#byUrl.set(url, { pages, log, bytes })
+        for (const page of pages) this.#byId.set(page.id, page)
+        this.#bytes += bytes
+      }
       this.#evict()
     }
+  }
+
+  /** Lets the next `set` of a URL add it at the end. It is there if its page has just been set, and now its visits. */
+  #moveToEnd(url: string): void {
+    if (url !== this.#lastUrl) this.#byUrl.delete(url)
+    this.#lastUrl = url
   }
 
   #isTooLong(bytes: number): boolean {
@@ -206,7 +220,8 @@ export class MemoryPageStore implements PageStore {
 function pageOf(id: number, record: PageRecord, bodyBytes: number, blocks: readonly Uint8Array[]): Page {
   const json = JSON.stringify(record)
   const bytes = bodyBytes + json.length + OVERHEAD_BYTES
-  return { id, json, variant: JSON.stringify(record.varied), receivedAt: record.receivedAt, bodyBytes, blocks, bytes }
+  const variant = record.varied.length === 0 ? '' : JSON.stringify(record.varied)
+  return { id, json, variant, receivedAt: record.receivedAt, bodyBytes, blocks, bytes }
 }
 
 function storedPage({ id, json, bodyBytes }: Page): StoredPage {

@@ -3,6 +3,7 @@
 import nodeCrypto, { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
 import type { BodyCheck } from '@politely/fetcher/internal'
+import { attempted, isPromise, withValue } from './awaitable.ts'
 import type { Flight } from './flights.ts'
 import { type LazySource, openStream, withBody } from './lazy-body.ts'
 import type { Awaitable, PageWriter } from './page-store.ts'
@@ -194,7 +195,7 @@ class Recorder {
     this.#begin = recording.begin
   }
 
-  async write(chunk: Uint8Array): Promise<void> {
+  write(chunk: Uint8Array): Awaitable<void> {
     const { maxBytes, fingerprintOf, codedBody } = this.#recording
     if (codedBody !== undefined) this.#crc32 = zlib.crc32(chunk, this.#crc32)
     if (this.#bytes < HEAD_BYTES) this.#head.push(chunk)
@@ -203,8 +204,9 @@ class Recorder {
     else if (this.#bytes <= maxBytes) this.#chunks.push(chunk)
     if (this.#bytes > maxBytes) {
       this.#recording.flight?.end('failed')
-      await this.#abort()
-    } else if (this.#begin !== undefined) await this.#attempt(async () => (await this.#open())?.write(chunk))
+      return this.#abort()
+    }
+    if (this.#begin !== undefined) return this.#attempt(() => withValue(this.#open(), (writer) => writer?.write(chunk)))
   }
 
   async end(): Promise<void> {
@@ -212,21 +214,22 @@ class Recorder {
     const cut =
       expectedBytes !== undefined && this.#bytes !== expectedBytes
         ? `${this.#bytes} bytes of a body with Content-Length ${expectedBytes} have arrived`
-        : await codedBody?.problem({ bytes: this.#bytes, crc32: this.#crc32 })
-    if (cut !== undefined) await this.drop(`its body is not whole: ${cut}`)
-    else await this.#end({ problem: this.#problem(), isWhole: true, fingerprint: this.#fingerprint() })
+        : codedBody && (await codedBody.problem({ bytes: this.#bytes, crc32: this.#crc32 }))
+    if (cut !== undefined) return this.drop(`its body is not whole: ${cut}`)
+    return this.#end({ problem: this.#problem(), isWhole: true, fingerprint: this.#fingerprint() })
   }
 
-  async drop(problem: string): Promise<void> {
-    await this.#end({ problem, isWhole: false, fingerprint: undefined })
+  drop(problem: string): Promise<void> {
+    return this.#end({ problem, isWhole: false, fingerprint: undefined })
   }
 
   async #end(end: BodyEnd): Promise<void> {
     if (this.#hasEnded) return
     this.#hasEnded = true
     this.#head.length = 0
-    if (end.problem !== undefined) await this.#abort()
-    else await this.#attempt(() => this.#open()) // an empty body has no chunks
+    // An empty body has no chunks.
+    const isReady = end.problem === undefined ? this.#attempt(() => this.#open()) : this.#abort()
+    if (isPromise(isReady)) await isReady
     await this.#recording.onEnd(end, this.#writer)
   }
 
@@ -235,9 +238,8 @@ class Recorder {
     return this.#recording.check(others.length === 0 ? first : Buffer.concat(this.#head))
   }
 
-  async #open(): Promise<PageWriter | undefined> {
-    this.#writer ??= await this.#begin?.()
-    return this.#writer
+  #open(): Awaitable<PageWriter | undefined> {
+    return this.#writer ?? withValue(this.#begin?.(), (writer) => (this.#writer = writer))
   }
 
   /** Most bodies have one chunk, which `hash` digests faster than a Hash. */
@@ -266,21 +268,19 @@ class Recorder {
     }
   }
 
-  async #abort(): Promise<void> {
+  #abort(): Awaitable<void> {
     const writer = this.#writer
     this.#writer = undefined
     this.#begin = undefined
     this.#recording.codedBody?.stop()
-    if (writer !== undefined) await this.#attempt(() => writer.abort())
+    if (writer !== undefined) return this.#attempt(() => writer.abort())
   }
 
-  async #attempt(work: () => unknown): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
+  #attempt(work: () => Awaitable<unknown>): Awaitable<void> {
+    return attempted(work, (error) => {
       this.#writer = undefined
       this.#begin = undefined
       this.#recording.onFailure(error)
-    }
+    }) as Awaitable<void>
   }
 }
