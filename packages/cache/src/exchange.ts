@@ -106,11 +106,11 @@ export class CachedFetch {
   #turn = 0
 
   constructor(shared: Shared, request: CachedRequest, sender: CacheExchange) {
-    const { 'cache-control': directives, pragma = '' } = request.headers
+    const { 'cache-control': directives, pragma } = request.headers
     this.#shared = shared
     this.#request = request
     this.#sender = sender
-    this.#asked = directivesOf(directives ?? (/no-cache/i.test(pragma) ? 'no-cache' : ''))
+    this.#asked = directivesOf(directives ?? pragma?.match(/no-cache/i)?.[0])
     this.#mayValidate = request.isReload !== true
   }
 

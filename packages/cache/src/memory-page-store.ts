@@ -12,8 +12,10 @@ import {
 
 interface Page {
   readonly id: number
-  /** The record as JSON. The many objects of its headers would cost more memory, and more work for V8. */
-  readonly json: string
+  /** Without its headers. */
+  readonly record: PageRecord
+  /** Names and values in turn. An array for each header would cost more memory, and more work for V8. */
+  readonly headers: readonly string[]
   /** Which of the responses of its URL it is: `varied` of the record, as JSON. */
   readonly variant: string
   readonly receivedAt: number
@@ -113,7 +115,7 @@ export class MemoryPageStore implements PageStore {
   update(id: number, record: PageRecord): void {
     const page = this.#byId.get(id)
     if (page === undefined) return
-    const { url } = storedPage(page).record
+    const { url } = page.record
     const { pages, log } = this.#byUrl.get(url) as Known
     const updated = pageOf(id, { ...record, url }, page.bodyBytes, page.blocks)
     const others = pages.filter((one) => one !== page && one.variant !== updated.variant)
@@ -218,14 +220,19 @@ export class MemoryPageStore implements PageStore {
 }
 
 function pageOf(id: number, record: PageRecord, bodyBytes: number, blocks: readonly Uint8Array[]): Page {
-  const json = JSON.stringify(record)
-  const bytes = bodyBytes + json.length + OVERHEAD_BYTES
+  const { url, receivedAt, robotsTags } = record
   const variant = record.varied.length === 0 ? '' : JSON.stringify(record.varied)
-  return { id, json, variant, receivedAt: record.receivedAt, bodyBytes, blocks, bytes }
+  const headers = record.headers.flat()
+  let bytes = bodyBytes + url.length + variant.length + OVERHEAD_BYTES
+  for (const text of headers) bytes += text.length
+  for (const line of robotsTags) bytes += line.length
+  return { id, record: { ...record, headers: [] }, headers, variant, receivedAt, bodyBytes, blocks, bytes }
 }
 
-function storedPage({ id, json, bodyBytes }: Page): StoredPage {
-  return { id, record: JSON.parse(json) as PageRecord, bodyBytes }
+function storedPage({ id, record, headers: flat, bodyBytes }: Page): StoredPage {
+  const headers: (readonly [name: string, value: string])[] = []
+  for (let i = 0; i < flat.length; i += 2) headers.push([flat[i] as string, flat[i + 1] as string])
+  return { id, record: { ...record, headers }, bodyBytes }
 }
 
 /** The last received first. Most URLs have one response. */

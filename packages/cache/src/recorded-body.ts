@@ -64,16 +64,21 @@ export interface Recording {
 export function recorded<R extends Response>(response: R, recording: Recording): R {
   const { flight } = recording
   const body = response.body as ReadableStream<Uint8Array>
-  const readAll = response.arrayBuffer
   const recorder = new Recorder(recording)
   const source: LazySource = {
     stream: () => recordedStream(body, recorder, flight),
     async whole() {
       try {
-        const bytes = new Uint8Array(await readAll.call(response))
-        await recorder.write(bytes)
+        const chunks: Uint8Array[] = []
+        const reader = body.getReader()
+        for (let read = await reader.read(); !read.done; read = await reader.read()) {
+          const chunk = owned(read.value)
+          chunks.push(chunk)
+          const written = recorder.write(chunk)
+          if (isPromise(written)) await written
+        }
         await recorder.end()
-        return bytes
+        return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)
       } catch (error) {
         await recorder.drop(BROKEN_OFF)
         throw error
@@ -170,6 +175,12 @@ function recordedStream(
     },
     { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 },
   )
+}
+
+/** Returns a chunk that pins no larger buffer. Of a fetch of the caller's, it may be anything. */
+function owned(chunk: Uint8Array): Uint8Array {
+  if (!(chunk instanceof Uint8Array)) throw new TypeError('Received non-Uint8Array chunk')
+  return chunk.byteLength === chunk.buffer.byteLength ? chunk : chunk.slice()
 }
 
 const BROKEN_OFF = 'its body broke off'

@@ -21,10 +21,13 @@ import type { Permit } from './permit.ts'
 
 type BodyWatch = Pick<CodingWatch, 'add' | 'end' | 'fail' | 'problem' | 'stop'>
 
-/** The permits of requests whose response may be stored. Undefined: no watch has begun. */
-const bodies = new WeakMap<Permit, BodyWatch | undefined>()
+/** A property of permits of requests whose response may be stored. Null: no watch has begun. */
+const BODY: unique symbol = Symbol('politely.coded-body')
+interface Expecting extends Permit {
+  [BODY]?: BodyWatch | null
+}
 
-/** Properties of a request of undici, which are cheaper than a WeakMap. */
+/** Properties of a request of undici. Properties are cheaper than a WeakMap. */
 const WATCH: unique symbol = Symbol('politely.body')
 const SOCKET: unique symbol = Symbol('politely.socket')
 interface Watched {
@@ -47,12 +50,12 @@ export function expectCodedBody(permit: Permit): void {
     })
   }
   isExpecting = true
-  bodies.set(permit, undefined)
+  ;(permit as Expecting)[BODY] = null
 }
 
 /** Returns the watch of the body of the response. Undefined if it needs none, or nothing shows its bytes. */
 export function codedBodyOf(permit: Permit): BodyCheck | undefined {
-  return bodies.get(permit)
+  return (permit as Expecting)[BODY] ?? undefined
 }
 
 /** Begins to watch a response, if it is expected, and if its body is coded or ends with its connection. */
@@ -63,7 +66,7 @@ export function watchCodedBody(
   headers: unknown,
 ): void {
   if (!isExpecting || permits === undefined || status < 200 || status > 499) return
-  const expecting = permits.filter((permit) => bodies.has(permit))
+  const expecting = permits.filter((permit: Expecting) => permit[BODY] !== undefined)
   if (expecting.length === 0) return
   const requestClass = request.constructor
   const isSilent = silent.has(requestClass)
@@ -71,7 +74,7 @@ export function watchCodedBody(
   const watch =
     (isSilent ? undefined : watchCoding(framing, () => silent.add(requestClass))) ??
     watchConnection((request as Watched)[SOCKET], status, headers, framing)
-  for (const permit of expecting) bodies.set(permit, watch) // of several requests, the last one counts
+  for (const permit of expecting as Expecting[]) permit[BODY] = watch ?? null // of several requests, the last one counts
   if (watch === undefined) return
   ;(request as Watched)[WATCH] = watch
   if (!isSubscribed) subscribeToBodies()
