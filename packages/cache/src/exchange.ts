@@ -85,6 +85,9 @@ export interface Shared {
   readonly warn: (code: string, message: string) => void
 }
 
+/** A response whose body has not ended. */
+type Draft = Omit<PageRecord, 'storedAt'>
+
 const NO_VALIDATORS: Readonly<Record<string, string>> = {}
 
 export class CachedFetch {
@@ -141,7 +144,7 @@ export class CachedFetch {
     if (this.#asked.has('only-if-cached')) return this.#notCached()
     if (this.#asked.has('no-store')) return this.#bypass('the request says no-store')
     const isAlone = isReload || method !== 'GET' || headers['cache-control'] || this.#isPersonal
-    return isAlone ? this.#ask() : this.#share()
+    return await (isAlone ? this.#ask() : this.#share())
   }
 
   async #answerOffline(isOther: boolean): Promise<FetchResponse> {
@@ -233,7 +236,7 @@ export class CachedFetch {
     if (found !== undefined && this.#isConditional && sent.status === 304) return this.#validated(found, sent)
     const stale =
       sent.status >= 500 ? await this.#staleInstead(`the site answered with status ${sent.status}`) : undefined
-    if (stale === undefined) return this.#receive(sent)
+    if (stale === undefined) return await this.#receive(sent)
     await discard(sent.body)
     await this.#visited({ at: settings.now(), status: sent.status, changed: false })
     return stale
@@ -250,7 +253,7 @@ export class CachedFetch {
     const fresh = { ...found, record: this.#freshened(found.record, sent) }
     const isKept = settings.freshness.obstacleTo(fresh.record) === undefined // the 304 may say no-store
     if (isKept) await attempt(() => settings.store.update(found.id, fresh.record))
-    await this.#visitedPage(fresh.record, 304, undefined)
+    await this.#visitedPage(fresh.record, 304, undefined, settings.freshness.freshUntil(fresh.record))
     const revalidated = await this.#restore(fresh, 'revalidated', 'the site says that it is unchanged')
     if (!isKept) await attempt(() => settings.store.delete(fresh.record.url))
     this.#flight?.end(isKept ? 'stored' : 'failed')
@@ -280,7 +283,7 @@ export class CachedFetch {
     const flight = this.#flight
     const fields = storedHeaders(sent)
     const receivedAt = now()
-    const draft: Omit<PageRecord, 'storedAt'> = {
+    const draft: Draft = {
       url,
       varied: rules.variedFields(storedHeaderOf(fields, 'vary'), requestHeaders),
       status,
@@ -304,7 +307,8 @@ export class CachedFetch {
       (body !== null && !stream && 'its body is not a stream of the web') ||
       (expectedBytes !== undefined && expectedBytes > maxEntryBytes && 'it is longer than maxEntryBytes') ||
       (storedHeaderOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events')
-    const about = newlySent(why ? 'bypass' : 'stored', why || 'the site sent it')
+    const freshUntil = freshness.freshUntil(draft)
+    const about = why ? newlySent('bypass', why) : STORED
     if (why) {
       codedBody?.stop()
       flight?.end('failed')
@@ -322,13 +326,12 @@ export class CachedFetch {
       const record = { ...draft, headers: location === undefined ? fields : withoutBody(fields), storedAt: receivedAt }
       const isStored = !why && (await this.#commit(await attempt(() => store.begin()), record))
       if (otherThanPage?.isInPlaceOfPage) await this.#postpone()
-      else await this.#visitedPage(record, status, location && `${status} ${location}`)
+      else await this.#visitedPage(record, status, location && `${status} ${location}`, freshUntil)
       flight?.end(isStored ? 'stored' : 'failed')
       return report(sent, about)
     }
     // The caller may not read the body of an error, or of a page that is due.
-    if (status >= 400 && !otherThanPage?.isInPlaceOfPage)
-      await this.#visitedPage({ ...draft, storedAt: receivedAt }, status, undefined)
+    if (status >= 400 && !otherThanPage?.isInPlaceOfPage) await this.#visitedPage(draft, status, undefined, freshUntil)
     else if (visits.isUsed) await this.#postpone()
     const response = recorded(sent as Response, {
       begin: why ? undefined : () => store.begin(),
@@ -338,9 +341,9 @@ export class CachedFetch {
       check: (head) => this.#otherThanPage(sent, head)?.because,
       flight: flight?.hasFollowers && !why ? flight : undefined,
       fingerprintOf: fingerprintOf && ((bytes) => fingerprintOf(bytes, { url, headers: sent.headers as Headers })),
-      onEnd: async (end, writer) => {
+      onEnd: (end, writer) => {
         if (end.problem !== undefined && !why) report(response, newlySent('bypass', end.problem))
-        if (!otherThanPage) await this.#bodyEnded(end, writer, draft)
+        return otherThanPage ? undefined : this.#bodyEnded(end, writer, draft, freshUntil)
       },
       onFailure: (error) => void attempt(() => Promise.reject(error)),
       onFingerprintFailure: (error) =>
@@ -377,13 +380,14 @@ export class CachedFetch {
   async #bodyEnded(
     { problem, isWhole, fingerprint }: BodyEnd,
     writer: PageWriter | undefined,
-    draft: Omit<PageRecord, 'storedAt'>,
+    draft: Draft,
+    freshUntil: number | undefined,
   ): Promise<void> {
     const record = { ...draft, storedAt: this.#shared.settings.now() }
     const isStored = problem === undefined && (await this.#commit(writer, record))
     const isInPlaceOfPage = isWhole && problem !== undefined
     // Without a body to compare, the site's answer to the validators says whether the page has changed.
-    if (record.status < 400 && !isInPlaceOfPage) await this.#visitedPage(record, record.status, fingerprint)
+    if (record.status < 400 && !isInPlaceOfPage) await this.#visitedPage(record, record.status, fingerprint, freshUntil)
     this.#flight?.end(isStored ? 'stored' : this.#endWithoutPage())
   }
 
@@ -493,18 +497,22 @@ export class CachedFetch {
     }
   }
 
-  #visitedPage(record: PageRecord, status: number, fingerprint: string | undefined): Awaitable<void> {
-    const { now, freshness } = this.#shared.settings
-    const at = now()
-    const { ageMs, lifetimeMs } = freshness.freshnessOf(record, at)
+  #visitedPage(
+    record: Draft,
+    status: number,
+    fingerprint: string | undefined,
+    freshUntil: number | undefined,
+  ): Awaitable<void> {
+    const at = this.#shared.settings.now()
+    const lastModified = storedHeaderOf(record.headers, 'last-modified')
     return withValue(unavailableAfter(record.robotsTags, at), (unavailableAfter) => {
       return this.#visited({
         at,
         status,
         fingerprint,
         changed: this.#isConditional && status !== 304,
-        lastModified: httpDate(storedHeaderOf(record.headers, 'last-modified') ?? '', at),
-        freshUntil: lifetimeMs > ageMs ? at + lifetimeMs - ageMs : undefined,
+        lastModified: lastModified === undefined ? undefined : httpDate(lastModified, at),
+        freshUntil,
         unavailableAfter,
       })
     })
@@ -522,6 +530,8 @@ export class CachedFetch {
     if (visits.isUsed) await visits.postpone(this.#request.url, settings.now(), until)
   }
 }
+
+const STORED: CacheReport = newlySent('stored', 'the site sent it')
 
 function newlySent(state: CacheReport['state'], because: string): CacheReport {
   return { state, ageMs: 0, storedAt: undefined, because }

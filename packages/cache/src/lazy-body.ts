@@ -108,9 +108,9 @@ function streamedBody(body: LazyBody): Response {
   return body.streamed
 }
 
-async function wholeBody(response: object): Promise<Uint8Array> {
+function wholeBody(response: object): Promise<Uint8Array> {
   const body = bodyOf(response)
-  if (body.streamed !== undefined) return new Uint8Array(await body.streamed.arrayBuffer())
+  if (body.streamed !== undefined) return body.streamed.arrayBuffer().then((buffer) => new Uint8Array(buffer))
   if (body.isRead) throw new TypeError('Body is unusable: Body has already been read')
   body.isRead = true
   return body.source.whole()

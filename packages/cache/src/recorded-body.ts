@@ -49,7 +49,7 @@ export interface Recording {
    * Called once, before the reader sees the end of the body.
    * @param writer To be committed. Undefined if the body is not stored.
    */
-  readonly onEnd: (end: BodyEnd, writer: PageWriter | undefined) => Promise<void>
+  readonly onEnd: (end: BodyEnd, writer: PageWriter | undefined) => Awaitable<void>
   /** Called when the writer fails. The body goes on. */
   readonly onFailure: (error: unknown) => void
   /** Called when `fingerprintOf` throws. The body is stored all the same. */
@@ -226,8 +226,8 @@ class Recorder {
       expectedBytes !== undefined && this.#bytes !== expectedBytes
         ? `${this.#bytes} bytes of a body with Content-Length ${expectedBytes} have arrived`
         : codedBody && (await codedBody.problem({ bytes: this.#bytes, crc32: this.#crc32 }))
-    if (cut !== undefined) return this.drop(`its body is not whole: ${cut}`)
-    return this.#end({ problem: this.#problem(), isWhole: true, fingerprint: this.#fingerprint() })
+    if (cut !== undefined) await this.drop(`its body is not whole: ${cut}`)
+    else await this.#end({ problem: this.#problem(), isWhole: true, fingerprint: this.#fingerprint() })
   }
 
   drop(problem: string): Promise<void> {
