@@ -1,7 +1,6 @@
 // Says whether a response may be stored, and how long it is fresh (RFC 9111). http-cache-semantics
 // decides; what it leaves out stands here.
 import { httpDate } from '@politely/core/internal'
-import { boundedMap } from '@politely/fetcher/internal'
 import CachePolicy from 'http-cache-semantics'
 import type { PageRecord } from './page-store.ts'
 
@@ -58,7 +57,7 @@ const MAX_KEY_LENGTH = 500
 export class FreshnessRules {
   readonly #options: FreshnessOptions
   /** By all that decides, for responses of which no date does. */
-  readonly #judgements = boundedMap<Judgement>(MAX_REMEMBERED)
+  readonly #judgements: Map<string, Judgement> = new Map()
   /** The last date that was read. Responses that arrive together have the same one. */
   #lastDate: { readonly text: string; readonly ms: number | undefined } = { text: '', ms: undefined }
   /** One request asks several times about one record. */
@@ -120,6 +119,7 @@ export class FreshnessRules {
       isStorable: policy.storable(),
       lifetimeMs: Math.min(policy.maxAge() * 1000, MAX_SECONDS * 1000),
     }
+    if (this.#judgements.size >= MAX_REMEMBERED) this.#judgements.clear()
     if (!isDated && key.length <= MAX_KEY_LENGTH) this.#judgements.set(key, judgement)
     return judgement
   }

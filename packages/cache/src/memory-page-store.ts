@@ -222,9 +222,12 @@ export class MemoryPageStore implements PageStore {
 function pageOf(id: number, record: PageRecord, bodyBytes: number, blocks: readonly Uint8Array[]): Page {
   const { url, receivedAt, robotsTags } = record
   const variant = record.varied.length === 0 ? '' : JSON.stringify(record.varied)
-  const headers = record.headers.flat()
   let bytes = bodyBytes + url.length + variant.length + OVERHEAD_BYTES
-  for (const text of headers) bytes += text.length
+  const headers: string[] = []
+  for (const [name, value] of record.headers) {
+    headers.push(name, value)
+    bytes += name.length + value.length
+  }
   for (const line of robotsTags) bytes += line.length
   return { id, record: { ...record, headers: [] }, headers, variant, receivedAt, bodyBytes, blocks, bytes }
 }
