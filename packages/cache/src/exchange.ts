@@ -121,7 +121,7 @@ export class CachedFetch {
 
   async respond(): Promise<FetchResponse> {
     const { method, headers, hasBody, isReload = false } = this.#request
-    const { settings } = this.#shared
+    const { settings, visits } = this.#shared
     const why =
       (method !== 'GET' && method !== 'HEAD' && `the method is ${method}`) ||
       (hasBody && 'the request has a body') ||
@@ -132,12 +132,14 @@ export class CachedFetch {
     const finding = this.#find()
     const found = isPromise(finding) ? await finding : finding
     this.#found = found
-    if (!isReload && found !== undefined && this.#isUsable(found) && !(await this.#isOutdated(found))) {
+    // Only a sitemap makes a fresh page outdated.
+    const isUsable = !isReload && found !== undefined && this.#isUsable(found)
+    if (isUsable && !(visits.isUsed && (await visits.hasChangedSince(found.record.url, found.record.receivedAt)))) {
       await this.#sender.check()
       const hit = await this.#restoreByAge(found, 'the request accepts an old page')
       if (hit !== undefined) {
         const { ageMs, lifetimeMs } = this.#freshness(found)
-        await this.#postpone(settings.now() + lifetimeMs - ageMs)
+        if (visits.isUsed) await this.#postpone(settings.now() + lifetimeMs - ageMs)
         return hit
       }
     }
@@ -459,18 +461,13 @@ export class CachedFetch {
     return this.#shared.settings.requestHeaders.isPersonal(this.#request.headers)
   }
 
-  /** Whether a sitemap dates a change after the stored response. */
-  async #isOutdated({ record }: StoredPage): Promise<boolean> {
-    const { visits } = this.#shared
-    return visits.isUsed && (await visits.hasChangedSince(record.url, record.receivedAt))
-  }
-
   // What the states do
 
   /** Makes a response of what is stored. Undefined if its body is gone. */
   async #restore(page: StoredPage, state: CacheReport['state'], because: string): Promise<Response | undefined> {
     const { settings, attempt } = this.#shared
-    const chunks = await attempt(() => storedBodyOf(page, this.#request.method, settings.store))
+    const finding = attempt(() => storedBodyOf(page, this.#request.method, settings.store))
+    const chunks = isPromise(finding) ? await finding : finding
     const response = chunks && restored(page, chunks, settings, state, because)
     return response && this.#sender.adopt(response, page.record.robotsTags)
   }
@@ -538,11 +535,11 @@ function newlySent(state: CacheReport['state'], because: string): CacheReport {
 }
 
 /** Returns the body of what is stored: none for a HEAD. Undefined if it is gone. */
-export async function storedBodyOf(
+export function storedBodyOf(
   { id, record, bodyBytes }: StoredPage,
   method: string,
   store: PageStore,
-): Promise<Chunks | undefined> {
+): Awaitable<Chunks | undefined> {
   const hasBody = method !== 'HEAD' && bodyBytes > 0 && !NULL_BODY.has(record.status)
   return hasBody ? store.body(id) : NO_CHUNKS
 }
@@ -565,7 +562,7 @@ export function restored(
   if (chunks !== NO_CHUNKS) {
     withBody(response, {
       stream: () => ReadableStream.from(copies(chunks)) as ReadableStream<Uint8Array>,
-      whole: () => joined(chunks, bodyBytes),
+      whole: () => (Array.isArray(chunks) && chunks.length === 1 ? chunks[0] : joined(chunks, bodyBytes)),
     })
   }
   return report(response, { state, ageMs, storedAt, because })
@@ -574,7 +571,6 @@ export function restored(
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 async function joined(chunks: Chunks, length: number): Promise<Uint8Array> {
-  if (Array.isArray(chunks) && chunks.length === 1) return chunks[0]
   const all = Buffer.allocUnsafeSlow(length)
   let at = 0
   for await (const chunk of chunks) {

@@ -5,10 +5,11 @@
 // whole body at once, and a stream is made only for callers that touch `body`.
 
 import { makeResponse } from '@politely/fetcher/internal'
+import type { Awaitable } from './page-store.ts'
 
 export interface LazySource {
   /** Reads the whole body. Called at most once, and not after `stream`. The bytes must not be changed. */
-  whole(): Promise<Uint8Array>
+  whole(): Awaitable<Uint8Array>
   /** Streams the body, in chunks that may be changed. Called at most once, and not after `whole`. */
   stream(): ReadableStream<Uint8Array>
 }
@@ -108,7 +109,7 @@ function streamedBody(body: LazyBody): Response {
   return body.streamed
 }
 
-function wholeBody(response: object): Promise<Uint8Array> {
+function wholeBody(response: object): Awaitable<Uint8Array> {
   const body = bodyOf(response)
   if (body.streamed !== undefined) return body.streamed.arrayBuffer().then((buffer) => new Uint8Array(buffer))
   if (body.isRead) throw new TypeError('Body is unusable: Body has already been read')
