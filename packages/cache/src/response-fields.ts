@@ -31,9 +31,9 @@ const OF_BODY: ReadonlySet<string> = new Set(['content-encoding', 'content-lengt
 /** Returns the headers of a response that may be stored. */
 export function storedHeaders({ headers }: FetchResponse): HeaderList {
   const all = [...(headers as Headers)] as [string, string][]
-  const listed = storedHeaderOf(all, 'connection')?.toLowerCase().split(',')
-  const named = listed?.map((name) => name.trim())
-  return all.filter(([name]) => !HOP_BY_HOP.has(name) && !named?.includes(name))
+  const connection = storedHeaderOf(all, 'connection')?.toLowerCase().split(',') ?? []
+  const listed = connection.map((name) => name.trim())
+  return all.filter(([name]) => !HOP_BY_HOP.has(name) && !listed.includes(name))
 }
 
 /** Returns the headers, except the headers of a body. */
