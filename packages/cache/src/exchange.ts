@@ -42,7 +42,7 @@ import {
   UNSEEN_CODING,
 } from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
-import { isPromise, withValue } from './awaitable.ts'
+import { withValue } from './awaitable.ts'
 import { type CacheReport, report } from './cache-report.ts'
 import { CacheMissError } from './errors.ts'
 import type { Flight, FlightEnd, PageFlights } from './flights.ts'
@@ -129,8 +129,7 @@ export class CachedFetch {
     if (settings.offline) return this.#answerOffline(why !== false)
     if (why !== false) return this.#bypass(why)
 
-    const finding = this.#find()
-    const found = isPromise(finding) ? await finding : finding
+    const found = await this.#find()
     this.#found = found
     // Only a sitemap makes a fresh page outdated.
     const isUsable = !isReload && found !== undefined && this.#isUsable(found)
@@ -400,12 +399,11 @@ export class CachedFetch {
   async #commit(writer: PageWriter | undefined, record: PageRecord): Promise<boolean> {
     if (writer === undefined) return false
     const { attempt, flights } = this.#shared
-    const finding = this.#find()
-    const newer = isPromise(finding) ? await finding : finding
+    const newer = await this.#find()
     const { url, receivedAt } = record
     const isValid = flights.isValid(url, this.#turn) && !(newer && newer.record.receivedAt > receivedAt)
     const ending = attempt(() => withValue(isValid ? writer.commit(record) : writer.abort(), () => isValid))
-    return (isPromise(ending) ? await ending : ending) === true
+    return (await ending) === true
   }
 
   /** Returns what the end of this request without a page means for requests that wait for it. */
@@ -418,12 +416,8 @@ export class CachedFetch {
   #find(): Awaitable<StoredPage | undefined> {
     const { url, headers } = this.#request
     const { settings, attempt } = this.#shared
-    const fitting = (pages: readonly StoredPage[] | undefined) =>
-      pages?.find(({ record }) => settings.requestHeaders.fits(record, headers))
-    return withValue(
-      attempt(() => settings.store.find(url)),
-      fitting,
-    )
+    const found = attempt(() => settings.store.find(url))
+    return withValue(found, (pages) => pages?.find(({ record }) => settings.requestHeaders.fits(record, headers)))
   }
 
   #freshness({ record }: StoredPage): Freshness {
@@ -466,8 +460,7 @@ export class CachedFetch {
   /** Makes a response of what is stored. Undefined if its body is gone. */
   async #restore(page: StoredPage, state: CacheReport['state'], because: string): Promise<Response | undefined> {
     const { settings, attempt } = this.#shared
-    const finding = attempt(() => storedBodyOf(page, this.#request.method, settings.store))
-    const chunks = isPromise(finding) ? await finding : finding
+    const chunks = await attempt(() => storedBodyOf(page, this.#request.method, settings.store))
     const response = chunks && restored(page, chunks, settings, state, because)
     return response && this.#sender.adopt(response, page.record.robotsTags)
   }

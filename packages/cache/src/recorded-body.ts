@@ -3,7 +3,7 @@
 import nodeCrypto, { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
 import type { BodyCheck } from '@politely/fetcher/internal'
-import { attempted, isPromise, withValue } from './awaitable.ts'
+import { attempted, withValue } from './awaitable.ts'
 import type { Flight } from './flights.ts'
 import { type LazySource, openStream, withBody } from './lazy-body.ts'
 import type { Awaitable, PageWriter } from './page-store.ts'
@@ -74,8 +74,7 @@ export function recorded<R extends Response>(response: R, recording: Recording):
         for (let read = await reader.read(); !read.done; read = await reader.read()) {
           const chunk = owned(read.value)
           chunks.push(chunk)
-          const written = recorder.write(chunk)
-          if (isPromise(written)) await written
+          await recorder.write(chunk)
         }
         await recorder.end()
         return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)
@@ -238,9 +237,8 @@ class Recorder {
     if (this.#hasEnded) return
     this.#hasEnded = true
     this.#head.length = 0
-    // An empty body has no chunks.
-    const isReady = end.problem === undefined ? this.#attempt(() => this.#open()) : this.#abort()
-    if (isPromise(isReady)) await isReady
+    if (end.problem !== undefined) await this.#abort()
+    else await this.#attempt(() => this.#open()) // an empty body has no chunks
     await this.#recording.onEnd(end, this.#writer)
   }
 
