@@ -49,8 +49,8 @@ export function observeSentRequests(listeners: RequestListeners): void {
     const { request } = message as { request: ClientRequest }
     onHttpRequest(request)
     // Another request may have opened the connection, in its own async context.
-    const onConnected = AsyncResource.bind(() => onSent(request.path))
-    onceConnected(request, onConnected)
+    const context = new AsyncResource('politely.request') // `AsyncResource.bind` takes ten times as long
+    onceConnected(request, () => context.runInAsyncScope(onSent, undefined, request.path))
   })
 }
 
