@@ -2,10 +2,11 @@
 
 /** The first allocation of a buffer. Most bodies are longer. Bytes. */
 const FIRST_BYTES = 8_192
+const NO_BYTES = new Uint8Array(0)
 
 export class BlockBuffer {
   readonly #blockBytes: number
-  #bytes = new Uint8Array(0)
+  #bytes = NO_BYTES
   #length = 0
 
   constructor(blockBytes: number) {
@@ -34,7 +35,7 @@ export class BlockBuffer {
   }
 
   clear(): void {
-    this.#bytes = new Uint8Array(0)
+    this.#bytes = NO_BYTES
     this.#length = 0
   }
 

@@ -42,13 +42,14 @@ import {
   UNSEEN_CODING,
 } from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
+import { withValue } from './awaitable.ts'
 import { type CacheReport, report } from './cache-report.ts'
 import { CacheMissError } from './errors.ts'
 import type { Flight, FlightEnd, PageFlights } from './flights.ts'
 import { directivesOf, type Freshness, secondsOf } from './freshness.ts'
 import { withBody } from './lazy-body.ts'
 import type { CacheSettings } from './options.ts'
-import type { PageRecord, PageStore, PageWriter, StoredPage } from './page-store.ts'
+import type { Awaitable, PageRecord, PageStore, PageWriter, StoredPage } from './page-store.ts'
 import { type BodyEnd, recorded } from './recorded-body.ts'
 import {
   freshenedHeaders,
@@ -84,6 +85,11 @@ export interface Shared {
   readonly warn: (code: string, message: string) => void
 }
 
+/** A response whose body has not ended. */
+type Draft = Omit<PageRecord, 'storedAt'>
+
+const NO_VALIDATORS: Readonly<Record<string, string>> = {}
+
 export class CachedFetch {
   readonly #shared: Shared
   readonly #request: CachedRequest
@@ -103,11 +109,11 @@ export class CachedFetch {
   #turn = 0
 
   constructor(shared: Shared, request: CachedRequest, sender: CacheExchange) {
-    const { 'cache-control': directives, pragma = '' } = request.headers
+    const { 'cache-control': directives, pragma } = request.headers
     this.#shared = shared
     this.#request = request
     this.#sender = sender
-    this.#asked = directivesOf(directives ?? (/no-cache/i.test(pragma) ? 'no-cache' : ''))
+    this.#asked = directivesOf(directives ?? pragma?.match(/no-cache/i)?.[0])
     this.#mayValidate = request.isReload !== true
   }
 
@@ -115,7 +121,7 @@ export class CachedFetch {
 
   async respond(): Promise<FetchResponse> {
     const { method, headers, hasBody, isReload = false } = this.#request
-    const { settings } = this.#shared
+    const { settings, visits } = this.#shared
     const why =
       (method !== 'GET' && method !== 'HEAD' && `the method is ${method}`) ||
       (hasBody && 'the request has a body') ||
@@ -125,19 +131,21 @@ export class CachedFetch {
 
     const found = await this.#find()
     this.#found = found
-    if (!isReload && found !== undefined && this.#isUsable(found) && !(await this.#isOutdated(found))) {
+    // Only a sitemap makes a fresh page outdated.
+    const isUsable = !isReload && found !== undefined && this.#isUsable(found)
+    if (isUsable && !(visits.isUsed && (await visits.hasChangedSince(found.record.url, found.record.receivedAt)))) {
       await this.#sender.check()
       const hit = await this.#restoreByAge(found, 'the request accepts an old page')
       if (hit !== undefined) {
         const { ageMs, lifetimeMs } = this.#freshness(found)
-        await this.#postpone(settings.now() + lifetimeMs - ageMs)
+        if (visits.isUsed) await this.#postpone(settings.now() + lifetimeMs - ageMs)
         return hit
       }
     }
     if (this.#asked.has('only-if-cached')) return this.#notCached()
     if (this.#asked.has('no-store')) return this.#bypass('the request says no-store')
     const isAlone = isReload || method !== 'GET' || headers['cache-control'] || this.#isPersonal
-    return isAlone ? this.#ask() : this.#share()
+    return await (isAlone ? this.#ask() : this.#share())
   }
 
   async #answerOffline(isOther: boolean): Promise<FetchResponse> {
@@ -209,11 +217,11 @@ export class CachedFetch {
     const found = this.#found
     this.#requestedAt = settings.now()
     this.#turn = flights.nextTurn()
-    const validators = found === undefined || !this.#mayValidate ? {} : revalidationHeaders(found.record.headers)
+    const validators = found && this.#mayValidate ? revalidationHeaders(found.record.headers) : NO_VALIDATORS
     this.#isConditional = Object.keys(validators).length > 0
     let sent: FetchResponse
     try {
-      sent = await this.#sender.send({ ...headers, ...validators })
+      sent = await this.#sender.send(this.#isConditional ? { ...headers, ...validators } : headers)
     } catch (error) {
       if (isPolitelyError(error) && error.code === 'ERR_POLITELY_DISALLOWED')
         await this.#postpone((error as { readonly retryAt?: number }).retryAt)
@@ -229,7 +237,7 @@ export class CachedFetch {
     if (found !== undefined && this.#isConditional && sent.status === 304) return this.#validated(found, sent)
     const stale =
       sent.status >= 500 ? await this.#staleInstead(`the site answered with status ${sent.status}`) : undefined
-    if (stale === undefined) return this.#receive(sent)
+    if (stale === undefined) return await this.#receive(sent)
     await discard(sent.body)
     await this.#visited({ at: settings.now(), status: sent.status, changed: false })
     return stale
@@ -246,7 +254,7 @@ export class CachedFetch {
     const fresh = { ...found, record: this.#freshened(found.record, sent) }
     const isKept = settings.freshness.obstacleTo(fresh.record) === undefined // the 304 may say no-store
     if (isKept) await attempt(() => settings.store.update(found.id, fresh.record))
-    await this.#visitedPage(fresh.record, 304, undefined)
+    await this.#visitedPage(fresh.record, 304, undefined, settings.freshness.freshUntil(fresh.record))
     const revalidated = await this.#restore(fresh, 'revalidated', 'the site says that it is unchanged')
     if (!isKept) await attempt(() => settings.store.delete(fresh.record.url))
     this.#flight?.end(isKept ? 'stored' : 'failed')
@@ -269,14 +277,14 @@ export class CachedFetch {
   /** Returns a response of the site, which is stored when the caller has read its body. */
   async #receive(sent: FetchResponse): Promise<FetchResponse> {
     const { url, method, headers: requestHeaders } = this.#request
-    const { settings, attempt, warn } = this.#shared
+    const { settings, visits, attempt, warn } = this.#shared
     const { now, freshness, maxEntryBytes, store, fingerprint: fingerprintOf, requestHeaders: rules } = settings
     const { status, body } = sent
     const found = this.#found
     const flight = this.#flight
     const fields = storedHeaders(sent)
     const receivedAt = now()
-    const draft: Omit<PageRecord, 'storedAt'> = {
+    const draft: Draft = {
       url,
       varied: rules.variedFields(storedHeaderOf(fields, 'vary'), requestHeaders),
       status,
@@ -300,7 +308,8 @@ export class CachedFetch {
       (body !== null && !stream && 'its body is not a stream of the web') ||
       (expectedBytes !== undefined && expectedBytes > maxEntryBytes && 'it is longer than maxEntryBytes') ||
       (storedHeaderOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events')
-    const about = newlySent(why ? 'bypass' : 'stored', why || 'the site sent it')
+    const freshUntil = freshness.freshUntil(draft)
+    const about = why ? newlySent('bypass', why) : STORED
     if (why) {
       codedBody?.stop()
       flight?.end('failed')
@@ -318,14 +327,13 @@ export class CachedFetch {
       const record = { ...draft, headers: location === undefined ? fields : withoutBody(fields), storedAt: receivedAt }
       const isStored = !why && (await this.#commit(await attempt(() => store.begin()), record))
       if (otherThanPage?.isInPlaceOfPage) await this.#postpone()
-      else await this.#visitedPage(record, status, location && `${status} ${location}`)
+      else await this.#visitedPage(record, status, location && `${status} ${location}`, freshUntil)
       flight?.end(isStored ? 'stored' : 'failed')
       return report(sent, about)
     }
     // The caller may not read the body of an error, or of a page that is due.
-    if (status >= 400 && !otherThanPage?.isInPlaceOfPage)
-      await this.#visitedPage({ ...draft, storedAt: receivedAt }, status, undefined)
-    else await this.#postpone()
+    if (status >= 400 && !otherThanPage?.isInPlaceOfPage) await this.#visitedPage(draft, status, undefined, freshUntil)
+    else if (visits.isUsed) await this.#postpone()
     const response = recorded(sent as Response, {
       begin: why ? undefined : () => store.begin(),
       maxBytes: maxEntryBytes,
@@ -334,9 +342,9 @@ export class CachedFetch {
       check: (head) => this.#otherThanPage(sent, head)?.because,
       flight: flight?.hasFollowers && !why ? flight : undefined,
       fingerprintOf: fingerprintOf && ((bytes) => fingerprintOf(bytes, { url, headers: sent.headers as Headers })),
-      onEnd: async (end, writer) => {
+      onEnd: (end, writer) => {
         if (end.problem !== undefined && !why) report(response, newlySent('bypass', end.problem))
-        if (!otherThanPage) await this.#bodyEnded(end, writer, draft)
+        return otherThanPage ? undefined : this.#bodyEnded(end, writer, draft, freshUntil)
       },
       onFailure: (error) => void attempt(() => Promise.reject(error)),
       onFingerprintFailure: (error) =>
@@ -373,13 +381,14 @@ export class CachedFetch {
   async #bodyEnded(
     { problem, isWhole, fingerprint }: BodyEnd,
     writer: PageWriter | undefined,
-    draft: Omit<PageRecord, 'storedAt'>,
+    draft: Draft,
+    freshUntil: number | undefined,
   ): Promise<void> {
     const record = { ...draft, storedAt: this.#shared.settings.now() }
     const isStored = problem === undefined && (await this.#commit(writer, record))
     const isInPlaceOfPage = isWhole && problem !== undefined
     // Without a body to compare, the site's answer to the validators says whether the page has changed.
-    if (record.status < 400 && !isInPlaceOfPage) await this.#visitedPage(record, record.status, fingerprint)
+    if (record.status < 400 && !isInPlaceOfPage) await this.#visitedPage(record, record.status, fingerprint, freshUntil)
     this.#flight?.end(isStored ? 'stored' : this.#endWithoutPage())
   }
 
@@ -390,14 +399,11 @@ export class CachedFetch {
   async #commit(writer: PageWriter | undefined, record: PageRecord): Promise<boolean> {
     if (writer === undefined) return false
     const { attempt, flights } = this.#shared
-    const isStored = await attempt(async () => {
-      const newer = await this.#find()
-      const { url, receivedAt } = record
-      const isValid = flights.isValid(url, this.#turn) && !(newer && newer.record.receivedAt > receivedAt)
-      await (isValid ? writer.commit(record) : writer.abort())
-      return isValid
-    })
-    return isStored === true
+    const newer = await this.#find()
+    const { url, receivedAt } = record
+    const isValid = flights.isValid(url, this.#turn) && !(newer && newer.record.receivedAt > receivedAt)
+    const ending = attempt(() => withValue(isValid ? writer.commit(record) : writer.abort(), () => isValid))
+    return (await ending) === true
   }
 
   /** Returns what the end of this request without a page means for requests that wait for it. */
@@ -407,11 +413,11 @@ export class CachedFetch {
 
   // What the states ask
 
-  async #find(): Promise<StoredPage | undefined> {
+  #find(): Awaitable<StoredPage | undefined> {
     const { url, headers } = this.#request
     const { settings, attempt } = this.#shared
-    const found = (await attempt(() => settings.store.find(url))) ?? []
-    return found.find(({ record }) => settings.requestHeaders.fits(record, headers))
+    const found = attempt(() => settings.store.find(url))
+    return withValue(found, (pages) => pages?.find(({ record }) => settings.requestHeaders.fits(record, headers)))
   }
 
   #freshness({ record }: StoredPage): Freshness {
@@ -449,12 +455,6 @@ export class CachedFetch {
     return this.#shared.settings.requestHeaders.isPersonal(this.#request.headers)
   }
 
-  /** Whether a sitemap dates a change after the stored response. */
-  async #isOutdated({ record }: StoredPage): Promise<boolean> {
-    const { visits } = this.#shared
-    return visits.isUsed && (await visits.hasChangedSince(record.url, record.receivedAt))
-  }
-
   // What the states do
 
   /** Makes a response of what is stored. Undefined if its body is gone. */
@@ -487,27 +487,31 @@ export class CachedFetch {
     }
   }
 
-  async #visitedPage(record: PageRecord, status: number, fingerprint: string | undefined): Promise<void> {
-    const { now, freshness } = this.#shared.settings
-    const at = now()
-    const { ageMs, lifetimeMs } = freshness.freshnessOf(record, at)
-    await this.#visited({
-      at,
-      status,
-      fingerprint,
-      changed: this.#isConditional && status !== 304,
-      lastModified: httpDate(storedHeaderOf(record.headers, 'last-modified') ?? '', at),
-      freshUntil: lifetimeMs > ageMs ? at + lifetimeMs - ageMs : undefined,
-      unavailableAfter: await unavailableAfter(record.robotsTags, at),
+  #visitedPage(
+    record: Draft,
+    status: number,
+    fingerprint: string | undefined,
+    freshUntil: number | undefined,
+  ): Awaitable<void> {
+    const at = this.#shared.settings.now()
+    const lastModified = storedHeaderOf(record.headers, 'last-modified')
+    return withValue(unavailableAfter(record.robotsTags, at), (unavailableAfter) => {
+      return this.#visited({
+        at,
+        status,
+        fingerprint,
+        changed: this.#isConditional && status !== 304,
+        lastModified: lastModified === undefined ? undefined : httpDate(lastModified, at),
+        freshUntil,
+        unavailableAfter,
+      })
     })
   }
 
   /** Notes a visit. Those of a caller's own cookies and authorization are about another page. */
-  async #visited(found: Found): Promise<void> {
+  #visited(found: Found): Awaitable<void> {
     const { method, url } = this.#request
-    if (method !== 'GET') return
-    if (this.#isPersonal) await this.#postpone()
-    else await this.#shared.visits.add(url, found)
+    if (method === 'GET') return this.#isPersonal ? this.#postpone() : this.#shared.visits.add(url, found)
   }
 
   /** Lets a page that is due be due later. */
@@ -517,16 +521,18 @@ export class CachedFetch {
   }
 }
 
+const STORED: CacheReport = newlySent('stored', 'the site sent it')
+
 function newlySent(state: CacheReport['state'], because: string): CacheReport {
   return { state, ageMs: 0, storedAt: undefined, because }
 }
 
 /** Returns the body of what is stored: none for a HEAD. Undefined if it is gone. */
-export async function storedBodyOf(
+export function storedBodyOf(
   { id, record, bodyBytes }: StoredPage,
   method: string,
   store: PageStore,
-): Promise<Chunks | undefined> {
+): Awaitable<Chunks | undefined> {
   const hasBody = method !== 'HEAD' && bodyBytes > 0 && !NULL_BODY.has(record.status)
   return hasBody ? store.body(id) : NO_CHUNKS
 }
@@ -549,7 +555,7 @@ export function restored(
   if (chunks !== NO_CHUNKS) {
     withBody(response, {
       stream: () => ReadableStream.from(copies(chunks)) as ReadableStream<Uint8Array>,
-      whole: () => joined(chunks, bodyBytes),
+      whole: () => (Array.isArray(chunks) && chunks.length === 1 ? chunks[0] : joined(chunks, bodyBytes)),
     })
   }
   return report(response, { state, ageMs, storedAt, because })
@@ -558,7 +564,6 @@ export function restored(
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 async function joined(chunks: Chunks, length: number): Promise<Uint8Array> {
-  if (Array.isArray(chunks) && chunks.length === 1) return chunks[0]
   const all = Buffer.allocUnsafeSlow(length)
   let at = 0
   for await (const chunk of chunks) {
@@ -589,10 +594,11 @@ function isFailure(error: unknown, signal: AbortSignal | undefined): boolean {
 }
 
 /** Reads `unavailable_after` of the lines of X-Robots-Tag, which is rare. */
-async function unavailableAfter(robotsTags: readonly string[], now: number): Promise<number | undefined> {
+function unavailableAfter(robotsTags: readonly string[], now: number): Awaitable<number | undefined> {
   if (!robotsTags.some((line) => /unavailable_after/i.test(line))) return undefined
-  const { robotsDirectives } = await import('@politely/core/usage')
-  return robotsDirectives({ headers: { 'x-robots-tag': [...robotsTags] }, now }, '*').unavailableAfter
+  return import('@politely/core/usage').then(({ robotsDirectives }) => {
+    return robotsDirectives({ headers: { 'x-robots-tag': [...robotsTags] }, now }, '*').unavailableAfter
+  })
 }
 
 function numberOf(text: string | undefined): number | undefined {

@@ -15,32 +15,34 @@ export type FlightEnd = 'stored' | 'aborted' | 'failed'
 /** The request that fetches a page. */
 export class Flight {
   readonly key: string
-  readonly #ending = Promise.withResolvers<FlightEnd>()
-  #hasFollowers = false
-  #hasEnded = false
+  /** Of the requests that wait. Most flights have none. */
+  #ending: PromiseWithResolvers<FlightEnd> | undefined
+  #end: FlightEnd | undefined
 
   constructor(key: string) {
     this.key = key
   }
 
   get hasEnded(): boolean {
-    return this.#hasEnded
+    return this.#end !== undefined
   }
 
   get hasFollowers(): boolean {
-    return this.#hasFollowers
+    return this.#ending !== undefined
   }
 
   /** Waits for the end. Rejects when the signal is aborted. */
   follow(signal: AbortSignal | undefined): Promise<FlightEnd> {
-    this.#hasFollowers = true
-    return signal === undefined ? this.#ending.promise : orAborted(this.#ending.promise, [signal])
+    this.#ending ??= Promise.withResolvers()
+    const { promise, resolve } = this.#ending
+    if (this.#end !== undefined) resolve(this.#end)
+    return signal === undefined ? promise : orAborted(promise, [signal])
   }
 
   /** The first end counts. */
   end(end: FlightEnd): void {
-    this.#hasEnded = true
-    this.#ending.resolve(end)
+    this.#end ??= end
+    this.#ending?.resolve(end)
   }
 }
 

@@ -1,7 +1,6 @@
 // Says whether a response may be stored, and how long it is fresh (RFC 9111). http-cache-semantics
 // decides; what it leaves out stands here.
 import { httpDate } from '@politely/core/internal'
-import { boundedMap } from '@politely/fetcher/internal'
 import CachePolicy from 'http-cache-semantics'
 import type { PageRecord } from './page-store.ts'
 
@@ -44,6 +43,11 @@ interface Judgement {
   readonly lifetimeMs: number
 }
 
+/** What is known of a response when it arrives. */
+interface Received extends Judgement, Freshness {
+  readonly headers: HeaderFields
+}
+
 /** How many judgements are remembered. Most responses of a site have the same directives. */
 const MAX_REMEMBERED = 1_000
 /** Longer directives are rare. */
@@ -53,12 +57,12 @@ const MAX_KEY_LENGTH = 500
 export class FreshnessRules {
   readonly #options: FreshnessOptions
   /** By all that decides, for responses of which no date does. */
-  readonly #judgements = boundedMap<Judgement>(MAX_REMEMBERED)
+  readonly #judgements: Map<string, Judgement> = new Map()
   /** The last date that was read. Responses that arrive together have the same one. */
   #lastDate: { readonly text: string; readonly ms: number | undefined } = { text: '', ms: undefined }
   /** One request asks several times about one record. */
   #lastRecord: ResponseRecord | undefined
-  #lastFreshness: Freshness = { ageMs: 0, lifetimeMs: 0 }
+  #last: Received = { headers: {}, isStorable: false, ageMs: 0, lifetimeMs: 0 }
 
   constructor(options: FreshnessOptions) {
     this.#options = options
@@ -67,40 +71,47 @@ export class FreshnessRules {
   /** Returns why a response to a GET without `no-store` is not stored; undefined if it may be (RFC 9111 §3). */
   obstacleTo(record: ResponseRecord): string | undefined {
     const { status } = record
-    const headers = Object.fromEntries(record.headers)
+    const { headers, isStorable } = this.#received(record)
     if (status === 206) return 'it is a part of a page'
     if (headers.vary?.split(',').some((name) => name.trim() === '*')) return 'its Vary is *'
-    if (this.#judge(record, headers).isStorable) return undefined
+    if (isStorable) return undefined
     const directives = directivesOf(headers['cache-control'])
     if (directives.has('no-store')) return 'its Cache-Control says no-store'
     const isLasting = directives.has('max-age') || headers.expires !== undefined
     return `a response with status ${status}${isLasting ? '' : ' and without a lifetime'} is not stored`
   }
 
+  /** Until when a new response is fresh. Milliseconds since 1970; undefined if it is not. */
+  freshUntil(record: ResponseRecord): number | undefined {
+    const { ageMs, lifetimeMs } = this.#received(record)
+    return lifetimeMs > ageMs ? record.receivedAt + lifetimeMs - ageMs : undefined
+  }
+
   freshnessOf(record: ResponseRecord, now: number): Freshness {
-    if (record !== this.#lastRecord) {
-      this.#lastFreshness = this.#freshnessAtReceipt(record)
-      this.#lastRecord = record
-    }
-    const { ageMs } = this.#lastFreshness
-    const lifetimeMs = record.isOutdated ? 0 : this.#lastFreshness.lifetimeMs
+    const received = this.#received(record)
+    const { ageMs } = received
+    const lifetimeMs = record.isOutdated ? 0 : received.lifetimeMs
     const residentMs = now - record.receivedAt
     // If the clock was set back, the age is not known.
     return residentMs < 0 ? { ageMs, lifetimeMs: 0 } : { ageMs: ageMs + residentMs, lifetimeMs }
   }
 
-  #freshnessAtReceipt(record: ResponseRecord): Freshness {
+  #received(record: ResponseRecord): Received {
+    if (record === this.#lastRecord) return this.#last
     const { receivedAt, requestedAt } = record
     const headers = Object.fromEntries(record.headers)
-    const { lifetimeMs } = this.#judge(record, headers)
+    const { isStorable, lifetimeMs } = this.#judge(record, headers)
     const apparentMs = receivedAt - (this.#dateOf(headers.date, receivedAt) ?? receivedAt)
-    return { ageMs: Math.max(ageOf(headers.age) + receivedAt - requestedAt, apparentMs, 0), lifetimeMs }
+    const ageMs = Math.max(ageOf(headers.age) + receivedAt - requestedAt, apparentMs, 0)
+    this.#lastRecord = record
+    this.#last = { headers, isStorable, ageMs, lifetimeMs }
+    return this.#last
   }
 
   #judge({ status, receivedAt }: ResponseRecord, headers: HeaderFields): Judgement {
     const { 'cache-control': directives, pragma, vary, expires } = headers
     const isDated = expires !== undefined || (this.#options.heuristic > 0 && headers['last-modified'] !== undefined)
-    const key = isDated ? '' : JSON.stringify([status, directives, pragma, vary])
+    const key = isDated ? '' : `${status}\n${directives}\n${pragma}\n${vary}`
     const known = this.#judgements.get(key)
     if (known !== undefined) return known
     const policy = policyOf(headers, status, receivedAt, this.#options)
@@ -108,6 +119,7 @@ export class FreshnessRules {
       isStorable: policy.storable(),
       lifetimeMs: Math.min(policy.maxAge() * 1000, MAX_SECONDS * 1000),
     }
+    if (this.#judgements.size >= MAX_REMEMBERED) this.#judgements.clear()
     if (!isDated && key.length <= MAX_KEY_LENGTH) this.#judgements.set(key, judgement)
     return judgement
   }
@@ -121,7 +133,7 @@ export class FreshnessRules {
 
 /** Reads Age (RFC 9111 §5.1): milliseconds, 0 if it is missing or invalid, at most 2^31 seconds (§1.2.2). */
 function ageOf(age: string | undefined): number {
-  const [, seconds] = AGE.exec(age ?? '') ?? []
+  const seconds = age === undefined ? undefined : AGE.exec(age)?.[1]
   return Math.min(Number(seconds ?? 0), MAX_SECONDS) * 1000
 }
 const AGE = /^\s*(\d+)\s*(?:,|$)/

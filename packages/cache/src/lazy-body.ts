@@ -5,10 +5,11 @@
 // whole body at once, and a stream is made only for callers that touch `body`.
 
 import { makeResponse } from '@politely/fetcher/internal'
+import type { Awaitable } from './page-store.ts'
 
 export interface LazySource {
   /** Reads the whole body. Called at most once, and not after `stream`. The bytes must not be changed. */
-  whole(): Promise<Uint8Array>
+  whole(): Awaitable<Uint8Array>
   /** Streams the body, in chunks that may be changed. Called at most once, and not after `whole`. */
   stream(): ReadableStream<Uint8Array>
 }
@@ -20,7 +21,11 @@ interface LazyBody {
   isRead: boolean
 }
 
-const bodies = new WeakMap<object, LazyBody>()
+/**
+ * A property of the response. V8 keeps the values of a WeakMap until its next full collection, and with
+ * this value all objects of a page.
+ */
+const BODY: unique symbol = Symbol('politely.body')
 
 /** A prototype with other bodies, for each prototype of a Response. */
 const prototypes = new WeakMap<object, object>()
@@ -33,7 +38,7 @@ export function withBody<R extends Response>(response: R, source: LazySource): R
     prototype = Object.create(base, Object.getOwnPropertyDescriptors(LazyResponse.prototype)) as object
     prototypes.set(base, prototype)
   }
-  bodies.set(response, { source, streamed: undefined, isRead: false })
+  ;(response as { [BODY]?: LazyBody })[BODY] = { source, streamed: undefined, isRead: false }
   return Object.setPrototypeOf(response, prototype) as R
 }
 
@@ -93,7 +98,7 @@ async function complete(response: object): Promise<Response> {
 }
 
 function bodyOf(response: object): LazyBody {
-  const body = bodies.get(response)
+  const body = (response as { readonly [BODY]?: LazyBody })[BODY]
   if (body === undefined) throw new TypeError('Illegal invocation')
   return body
 }
@@ -104,9 +109,9 @@ function streamedBody(body: LazyBody): Response {
   return body.streamed
 }
 
-async function wholeBody(response: object): Promise<Uint8Array> {
+function wholeBody(response: object): Awaitable<Uint8Array> {
   const body = bodyOf(response)
-  if (body.streamed !== undefined) return new Uint8Array(await body.streamed.arrayBuffer())
+  if (body.streamed !== undefined) return body.streamed.arrayBuffer().then((buffer) => new Uint8Array(buffer))
   if (body.isRead) throw new TypeError('Body is unusable: Body has already been read')
   body.isRead = true
   return body.source.whole()

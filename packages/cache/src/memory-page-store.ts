@@ -12,8 +12,10 @@ import {
 
 interface Page {
   readonly id: number
-  /** The record as JSON. The many objects of its headers would cost more memory, and more work for V8. */
-  readonly json: string
+  /** Without its headers. */
+  readonly record: PageRecord
+  /** Names and values in turn. An array for each header would cost more memory, and more work for V8. */
+  readonly headers: readonly string[]
   /** Which of the responses of its URL it is: `varied` of the record, as JSON. */
   readonly variant: string
   readonly receivedAt: number
@@ -36,6 +38,8 @@ const BLOCK_BYTES = 65_536
 /** The memory for the objects of a response or a URL, without their texts. Bytes, roughly. */
 const OVERHEAD_BYTES = 500
 
+const NO_PAGES: readonly StoredPage[] = []
+
 /** How much of `maxBytes` is in use after the oldest pages were deleted. */
 const FILLED = 0.99
 
@@ -50,6 +54,7 @@ export class MemoryPageStore implements PageStore {
   readonly #maxBytes: number
   /** The URL that was used last is at the end. */
   readonly #byUrl: Map<string, Known> = new Map()
+  #lastUrl: string | undefined
   readonly #byId: Map<number, Page> = new Map()
   /** What is known, and what unfinished writers have. */
   #bytes = 0
@@ -61,11 +66,10 @@ export class MemoryPageStore implements PageStore {
 
   find(url: string): readonly StoredPage[] {
     const known = this.#byUrl.get(url)
-    if (known !== undefined) {
-      this.#byUrl.delete(url)
-      this.#byUrl.set(url, known)
-    }
-    return known?.pages.map(storedPage) ?? []
+    if (known === undefined) return NO_PAGES
+    this.#moveToEnd(url)
+    this.#byUrl.set(url, known)
+    return known.pages.map(storedPage)
   }
 
   begin(): PageWriter {
@@ -111,7 +115,7 @@ export class MemoryPageStore implements PageStore {
   update(id: number, record: PageRecord): void {
     const page = this.#byId.get(id)
     if (page === undefined) return
-    const { url } = storedPage(page).record
+    const { url } = page.record
     const { pages, log } = this.#byUrl.get(url) as Known
     const updated = pageOf(id, { ...record, url }, page.bodyBytes, page.blocks)
     const others = pages.filter((one) => one !== page && one.variant !== updated.variant)
@@ -176,17 +180,29 @@ export class MemoryPageStore implements PageStore {
 
   /** Replaces what is known of a URL, and marks it as used. */
   #set(url: string, pages: readonly Page[], log: VisitLog | undefined): void {
-    this.forget(url)
     const ofLog = log === undefined ? 0 : bytesOfLog(log)
     const bytes = pages.reduce((sum, page) => sum + page.bytes, url.length + ofLog + OVERHEAD_BYTES)
     if (this.#isTooLong(ofLog)) this.#set(url, pages, undefined)
     else if (bytes > this.#maxBytes) this.#set(url, pages.slice(0, -1), log)
-    else if (pages.length > 0 || log !== undefined) {
-      this.#byUrl.set(url, { pages, log, bytes })
-      for (const page of pages) this.#byId.set(page.id, page)
-      this.#bytes += bytes
+    else {
+      const known = this.#byUrl.get(url)
+      this.#bytes -= known?.bytes ?? 0
+      for (const page of known?.pages ?? []) if (!pages.includes(page)) this.#byId.delete(page.id)
+      if (pages.length === 0 && log === undefined) this.#byUrl.delete(url)
+      else {
+        this.#moveToEnd(url)
+        this.#byUrl.set(url, { pages, log, bytes })
+        for (const page of pages) this.#byId.set(page.id, page)
+        this.#bytes += bytes
+      }
       this.#evict()
     }
+  }
+
+  /** Lets the next `set` of a URL add it at the end. It is there if its page has just been set, and now its visits. */
+  #moveToEnd(url: string): void {
+    if (url !== this.#lastUrl) this.#byUrl.delete(url)
+    this.#lastUrl = url
   }
 
   #isTooLong(bytes: number): boolean {
@@ -204,13 +220,22 @@ export class MemoryPageStore implements PageStore {
 }
 
 function pageOf(id: number, record: PageRecord, bodyBytes: number, blocks: readonly Uint8Array[]): Page {
-  const json = JSON.stringify(record)
-  const bytes = bodyBytes + json.length + OVERHEAD_BYTES
-  return { id, json, variant: JSON.stringify(record.varied), receivedAt: record.receivedAt, bodyBytes, blocks, bytes }
+  const { url, receivedAt, robotsTags } = record
+  const variant = record.varied.length === 0 ? '' : JSON.stringify(record.varied)
+  let bytes = bodyBytes + url.length + variant.length + OVERHEAD_BYTES
+  const headers: string[] = []
+  for (const [name, value] of record.headers) {
+    headers.push(name, value)
+    bytes += name.length + value.length
+  }
+  for (const line of robotsTags) bytes += line.length
+  return { id, record: { ...record, headers: [] }, headers, variant, receivedAt, bodyBytes, blocks, bytes }
 }
 
-function storedPage({ id, json, bodyBytes }: Page): StoredPage {
-  return { id, record: JSON.parse(json) as PageRecord, bodyBytes }
+function storedPage({ id, record, headers: flat, bodyBytes }: Page): StoredPage {
+  const headers: (readonly [name: string, value: string])[] = []
+  for (let i = 0; i < flat.length; i += 2) headers.push([flat[i] as string, flat[i + 1] as string])
+  return { id, record: { ...record, headers }, bodyBytes }
 }
 
 /** The last received first. Most URLs have one response. */

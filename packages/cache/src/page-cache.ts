@@ -4,6 +4,7 @@ import { OptionError } from '@politely/core'
 import type { SitemapHint } from '@politely/core/revisit'
 import { assertOptions, callable, integer, messageOf, number } from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse, ResponseCache } from '@politely/gate'
+import { attempted } from './awaitable.ts'
 import { CachedFetch, restored, type Shared, storedBodyOf } from './exchange.ts'
 import { PageFlights } from './flights.ts'
 import type { Freshness } from './freshness.ts'
@@ -81,24 +82,19 @@ export class PageCache implements ResponseCache {
    */
   constructor(options: PageCacheOptions = {}) {
     this.#settings = cacheSettingsOf(options)
-    const attempt: StoreAttempt = async (work) => {
-      try {
-        return await work()
-      } catch (error) {
-        this.#warn(
-          'POLITELY_PAGE_STORE',
-          `the store of the page cache has failed (${messageOf(error)}); requests go on without it`,
-        )
-        return undefined
-      }
+    const failed = (error: unknown) => {
+      const problem = `the store of the page cache has failed (${messageOf(error)}); requests go on without it`
+      this.#warn('POLITELY_PAGE_STORE', problem)
+      return undefined
     }
+    const attempt: StoreAttempt = (work) => attempted(work, failed)
     this.#visits = new Visits(this.#settings.store, this.#settings.revisit, attempt)
     const warn = (code: string, message: string) => this.#warn(code, message)
     this.#shared = { settings: this.#settings, visits: this.#visits, flights: this.#flights, attempt, warn }
   }
 
   /** Called by `politely`. Not meant for other callers. */
-  async respond(request: CachedRequest, exchange: CacheExchange): Promise<FetchResponse> {
+  respond(request: CachedRequest, exchange: CacheExchange): Promise<FetchResponse> {
     return new CachedFetch(this.#shared, request, exchange).respond()
   }
 

@@ -3,6 +3,7 @@
 import nodeCrypto, { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
 import type { BodyCheck } from '@politely/fetcher/internal'
+import { attempted, withValue } from './awaitable.ts'
 import type { Flight } from './flights.ts'
 import { type LazySource, openStream, withBody } from './lazy-body.ts'
 import type { Awaitable, PageWriter } from './page-store.ts'
@@ -48,7 +49,7 @@ export interface Recording {
    * Called once, before the reader sees the end of the body.
    * @param writer To be committed. Undefined if the body is not stored.
    */
-  readonly onEnd: (end: BodyEnd, writer: PageWriter | undefined) => Promise<void>
+  readonly onEnd: (end: BodyEnd, writer: PageWriter | undefined) => Awaitable<void>
   /** Called when the writer fails. The body goes on. */
   readonly onFailure: (error: unknown) => void
   /** Called when `fingerprintOf` throws. The body is stored all the same. */
@@ -63,16 +64,20 @@ export interface Recording {
 export function recorded<R extends Response>(response: R, recording: Recording): R {
   const { flight } = recording
   const body = response.body as ReadableStream<Uint8Array>
-  const readAll = response.arrayBuffer
   const recorder = new Recorder(recording)
   const source: LazySource = {
     stream: () => recordedStream(body, recorder, flight),
     async whole() {
       try {
-        const bytes = new Uint8Array(await readAll.call(response))
-        await recorder.write(bytes)
+        const chunks: Uint8Array[] = []
+        const reader = body.getReader()
+        for (let read = await reader.read(); !read.done; read = await reader.read()) {
+          const chunk = owned(read.value)
+          chunks.push(chunk)
+          await recorder.write(chunk)
+        }
         await recorder.end()
-        return bytes
+        return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)
       } catch (error) {
         await recorder.drop(BROKEN_OFF)
         throw error
@@ -171,6 +176,12 @@ function recordedStream(
   )
 }
 
+/** Returns a chunk that pins no larger buffer. Of a fetch of the caller's, it may be anything. */
+function owned(chunk: Uint8Array): Uint8Array {
+  if (!(chunk instanceof Uint8Array)) throw new TypeError('Received non-Uint8Array chunk')
+  return chunk.byteLength === chunk.buffer.byteLength ? chunk : chunk.slice()
+}
+
 const BROKEN_OFF = 'its body broke off'
 const NO_BYTES = new Uint8Array(0)
 
@@ -194,7 +205,7 @@ class Recorder {
     this.#begin = recording.begin
   }
 
-  async write(chunk: Uint8Array): Promise<void> {
+  write(chunk: Uint8Array): Awaitable<void> {
     const { maxBytes, fingerprintOf, codedBody } = this.#recording
     if (codedBody !== undefined) this.#crc32 = zlib.crc32(chunk, this.#crc32)
     if (this.#bytes < HEAD_BYTES) this.#head.push(chunk)
@@ -203,8 +214,9 @@ class Recorder {
     else if (this.#bytes <= maxBytes) this.#chunks.push(chunk)
     if (this.#bytes > maxBytes) {
       this.#recording.flight?.end('failed')
-      await this.#abort()
-    } else if (this.#begin !== undefined) await this.#attempt(async () => (await this.#open())?.write(chunk))
+      return this.#abort()
+    }
+    if (this.#begin !== undefined) return this.#attempt(() => withValue(this.#open(), (writer) => writer?.write(chunk)))
   }
 
   async end(): Promise<void> {
@@ -212,13 +224,13 @@ class Recorder {
     const cut =
       expectedBytes !== undefined && this.#bytes !== expectedBytes
         ? `${this.#bytes} bytes of a body with Content-Length ${expectedBytes} have arrived`
-        : await codedBody?.problem({ bytes: this.#bytes, crc32: this.#crc32 })
+        : codedBody && (await codedBody.problem({ bytes: this.#bytes, crc32: this.#crc32 }))
     if (cut !== undefined) await this.drop(`its body is not whole: ${cut}`)
     else await this.#end({ problem: this.#problem(), isWhole: true, fingerprint: this.#fingerprint() })
   }
 
-  async drop(problem: string): Promise<void> {
-    await this.#end({ problem, isWhole: false, fingerprint: undefined })
+  drop(problem: string): Promise<void> {
+    return this.#end({ problem, isWhole: false, fingerprint: undefined })
   }
 
   async #end(end: BodyEnd): Promise<void> {
@@ -235,9 +247,8 @@ class Recorder {
     return this.#recording.check(others.length === 0 ? first : Buffer.concat(this.#head))
   }
 
-  async #open(): Promise<PageWriter | undefined> {
-    this.#writer ??= await this.#begin?.()
-    return this.#writer
+  #open(): Awaitable<PageWriter | undefined> {
+    return this.#writer ?? withValue(this.#begin?.(), (writer) => (this.#writer = writer))
   }
 
   /** Most bodies have one chunk, which `hash` digests faster than a Hash. */
@@ -266,21 +277,19 @@ class Recorder {
     }
   }
 
-  async #abort(): Promise<void> {
+  #abort(): Awaitable<void> {
     const writer = this.#writer
     this.#writer = undefined
     this.#begin = undefined
     this.#recording.codedBody?.stop()
-    if (writer !== undefined) await this.#attempt(() => writer.abort())
+    if (writer !== undefined) return this.#attempt(() => writer.abort())
   }
 
-  async #attempt(work: () => unknown): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
+  #attempt(work: () => Awaitable<unknown>): Awaitable<void> {
+    return attempted(work, (error) => {
       this.#writer = undefined
       this.#begin = undefined
       this.#recording.onFailure(error)
-    }
+    }) as Awaitable<void>
   }
 }

@@ -31,7 +31,8 @@ const OF_BODY: ReadonlySet<string> = new Set(['content-encoding', 'content-lengt
 /** Returns the headers of a response that may be stored. */
 export function storedHeaders({ headers }: FetchResponse): HeaderList {
   const all = [...(headers as Headers)] as [string, string][]
-  const listed = (headers.get('connection') ?? '').toLowerCase().split(/\s*,\s*/)
+  const connection = storedHeaderOf(all, 'connection')?.toLowerCase().split(',') ?? []
+  const listed = connection.map((name) => name.trim())
   return all.filter(([name]) => !HOP_BY_HOP.has(name) && !listed.includes(name))
 }
 

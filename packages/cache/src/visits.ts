@@ -1,5 +1,6 @@
 // What the visits to a page found, and when the next is due.
 import { nextVisit, type PastVisit, type SitemapHint } from '@politely/core/revisit'
+import { withValue } from './awaitable.ts'
 import type { Awaitable, PageStore, VisitLog } from './page-store.ts'
 
 /** The limits of `nextVisit` that the caller chose. */
@@ -34,7 +35,7 @@ export interface Found {
 const MAX_VISITS = 20
 
 /** Works with the store. If that fails, it says so, and requests go on without it. */
-export type StoreAttempt = <T>(work: () => Awaitable<T>) => Promise<T | undefined>
+export type StoreAttempt = <T>(work: () => Awaitable<T>) => Awaitable<T | undefined>
 
 export class Visits {
   readonly #store: PageStore
@@ -50,12 +51,17 @@ export class Visits {
   /** Whether this program asks what is due. Otherwise nothing has to be postponed. */
   isUsed = false
 
-  async add(url: string, found: Found): Promise<void> {
+  add(url: string, found: Found): Awaitable<void> {
+    return withValue(this.#logOf(url), (log) => {
+      return this.#attempt(() => this.#store.setVisits(this.#withVisit(log, url, found)))
+    })
+  }
+
+  #withVisit(log: VisitLog | undefined, url: string, found: Found): VisitLog {
     const { at, lastModified } = found
     const status = Math.min(found.status, 599) // a few sites refuse with 999
     const isPage = status > 0 && status < 400
     const fingerprint = isPage ? found.fingerprint : undefined // an error page is not another copy of the page
-    const log = await this.#logOf(url)
     // The clock may have been set back.
     const earlier = (log?.visits ?? []).filter((visit) => visit.at <= at).slice(1 - MAX_VISITS)
     const isCompared = fingerprint !== undefined && log?.fingerprint !== undefined
@@ -69,8 +75,7 @@ export class Visits {
       freshUntil: found.freshUntil,
       unavailableAfter: found.unavailableAfter,
     }).at
-    const next = { url, visits, fingerprint: fingerprint ?? log?.fingerprint, sitemap, dueAt }
-    await this.#attempt(() => this.#store.setVisits(next))
+    return { url, visits, fingerprint: fingerprint ?? log?.fingerprint, sitemap, dueAt }
   }
 
   /** Notes that the next visit is due now, or when a sitemap says. */
@@ -105,7 +110,7 @@ export class Visits {
     return datesChangeAfter((await this.#logOf(url))?.sitemap, time)
   }
 
-  #logOf(url: string): Promise<VisitLog | undefined> {
+  #logOf(url: string): Awaitable<VisitLog | undefined> {
     return this.#attempt(() => this.#store.visits(url))
   }
 }

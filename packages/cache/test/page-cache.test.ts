@@ -553,6 +553,52 @@ describe('the store', () => {
 })
 
 describe('what is stored', () => {
+  test('is called once for each thing: seven times for a new page, and twice for a hit', async () => {
+    const site = await TestSite.open()
+    site.page('/a', { 'cache-control': 'max-age=60' })
+    const pages = new MemoryPageStore({ maxBytes: 1_000_000 })
+    const calls: string[] = []
+    const counted = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get: (_, name: keyof T & string) => {
+          const method = target[name]
+          if (typeof method !== 'function') return method
+          return (...given: unknown[]) => {
+            calls.push(name)
+            const result = method.apply(target, given)
+            return name === 'begin' ? counted(result) : result
+          }
+        },
+      })
+    const fetch = site.fetch(site.cache({ store: counted(pages) }))
+    expect(await read(await fetch('/a'))).toBe('200 /a 1 (stored)')
+    // The second `find` looks for a newer page, which another request may have stored.
+    expect(calls).toEqual(['find', 'begin', 'write', 'find', 'commit', 'visits', 'setVisits'])
+    calls.length = 0
+    expect(await read(await fetch('/a'))).toBe('200 /a 1 (hit)')
+    expect(calls).toEqual(['find', 'body'])
+  })
+
+  test('may answer with promises, and reject some', async () => {
+    const site = await TestSite.open()
+    site.page('/a', { 'cache-control': 'max-age=60' })
+    const pages: PageStore = new MemoryPageStore({ maxBytes: 1_000_000 })
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    for (const broken of [[], ['find'], ['begin'], ['visits', 'setVisits']]) {
+      const store = new Proxy<PageStore>(pages, {
+        get: (_, name: keyof PageStore) => {
+          return async (...given: []) => {
+            if (broken.includes(name)) throw new Error('the disk is gone')
+            return (pages[name] as () => unknown).apply(pages, given)
+          }
+        },
+      })
+      expect(await read(await site.fetch(site.cache({ store }))('/a'))).toMatch(/^200 \/a \d \(stored\)$/)
+      expect(await pages.delete(`${site.origin}/a`)).toBe(broken.includes('begin') ? 0 : 1)
+    }
+    expect(warned).toHaveBeenCalledTimes(3)
+  })
+
   test('in a file survives a restart', async () => {
     const site = await TestSite.open()
     const folder = await mkdtemp(join(tmpdir(), 'politely-cache-'))

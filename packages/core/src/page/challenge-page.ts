@@ -18,6 +18,10 @@ const MARKS: readonly RegExp[] = [
   /<script[^<>]*>\s*var s\s*=\s*\{\},[^<>]{0,200}sucuri_cloudproxy_js\s*=/i, // Sucuri
   /<script[^<>]+\/\.well-known\/ddos-guard\/js-challenge\//i, // DDoS-Guard
 ]
+/** Any of them. One pattern takes a third of the time of twelve. */
+const MARK = new RegExp(MARKS.map(({ source }) => source).join('|'), 'i')
+/** A script that Imperva adds to challenges, and to ordinary pages too. */
+const IMPERVA_SCRIPT = /<script[^<>]+\/_Incapsula_Resource\?/i
 
 /** The challenges that are sent as JSON to a client that does not ask for HTML. */
 const JSON_MARKS: readonly RegExp[] = [
@@ -33,15 +37,14 @@ export function isChallengeJson(json: string): boolean {
 
 /** Returns whether a page, or the start of one, is a challenge for browsers. */
 export function isChallengePage(html: string): boolean {
+  // Comments are removed only if that can matter, since this takes longer than both patterns.
+  if (!MARK.test(html) && !IMPERVA_SCRIPT.test(html)) return false
   const bare = withoutComments(html)
-  return MARKS.some((mark) => mark.test(bare)) || isBareScript(bare)
+  return MARK.test(bare) || isBareScript(bare)
 }
 
-/**
- * Returns whether a whole page has a script of Imperva and no text. Imperva adds this script to
- * ordinary pages too.
- */
+/** Returns whether a whole page has a script of Imperva and no text. */
 function isBareScript(html: string): boolean {
-  if (!/<script[^<>]+\/_Incapsula_Resource\?/i.test(html) || !/<\/(?:body|html)\b/i.test(html)) return false
+  if (!IMPERVA_SCRIPT.test(html) || !/<\/(?:body|html)\b/i.test(html)) return false
   return withoutTags(shownHtml(html)).trim() === ''
 }

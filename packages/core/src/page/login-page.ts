@@ -61,11 +61,15 @@ const MAX_LINKS = 15
 /** A start of a page that is shorter is taken for the whole page. Our choice. */
 const MIN_HEAD_LENGTH = 1024
 
-/** Returns whether a page, or the start of one, is a login page. */
-export function isLoginPage(html: string, isAtLoginUrl: boolean): boolean {
+/**
+ * Returns whether a page, or the start of one, is a login page.
+ * @param isAtLoginUrl Called only for a page with a password field.
+ */
+export function isLoginPage(html: string, isAtLoginUrl: () => boolean): boolean {
+  if (!PASSWORD_FIELD.test(html)) return false // most pages end here
   const shown = shownHtml(html)
   if (!PASSWORD_FIELD.test(shown)) return false
-  if (isAtLoginUrl || LOGIN_TITLE.test(titleOf(shown))) return true
+  if (isAtLoginUrl() || LOGIN_TITLE.test(titleOf(shown))) return true
   const isWhole = html.length < MIN_HEAD_LENGTH || /<\/(?:body|html)\b/i.test(shown)
   if (!isWhole || (shown.match(LINK)?.length ?? 0) > MAX_LINKS) return false
   return withoutTags(shown).replace(/\s+/g, ' ').length <= MAX_TEXT_LENGTH

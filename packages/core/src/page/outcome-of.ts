@@ -90,13 +90,15 @@ function challenged(header: Header, html: string, body: string): Found | undefin
 function wantsLogin(status: number, header: Header, html: string, response: object): Found | undefined {
   const isRedirect = status >= 300 && status <= 399 && status !== 304
   if (!isRedirect && !(status >= 200 && status <= 299)) return undefined
-  const at = urlOf(fieldOf(response, 'url'))
-  const isAtLogin = at !== undefined && isLoginUrl(at)
-  if (isRedirect) {
-    const target = urlOf(header('location'), at?.href ?? 'http://unknown.invalid/')
-    return target !== undefined && !isAtLogin && isLoginUrl(target) ? ['login', 'login-redirect'] : undefined
+  const isAtLogin = () => {
+    const at = urlOf(fieldOf(response, 'url'))
+    return at !== undefined && isLoginUrl(at)
   }
-  if (isAtLogin && fieldOf(response, 'redirected') === true) return ['login', 'login-redirect']
+  if (isRedirect) {
+    const target = urlOf(header('location'), urlOf(fieldOf(response, 'url'))?.href ?? 'http://unknown.invalid/')
+    return target !== undefined && isLoginUrl(target) && !isAtLogin() ? ['login', 'login-redirect'] : undefined
+  }
+  if (fieldOf(response, 'redirected') === true && isAtLogin()) return ['login', 'login-redirect']
   return html !== '' && isLoginPage(html, isAtLogin) ? ['login', 'password-form'] : undefined
 }
 
@@ -178,25 +180,31 @@ function textOfHead(head: Text | undefined, contentType: string | undefined): st
   try {
     if (head === undefined || typeof head === 'string') return head?.slice(0, MAX_HEAD_BYTES) ?? ''
     const bytes = (head instanceof Uint8Array ? head : new Uint8Array(head)).subarray(0, MAX_HEAD_BYTES)
-    const mark = latin1Of(bytes.subarray(0, 2))
-    const utf16 = mark === '\xff\xfe' ? 'utf-16le' : mark === '\xfe\xff' ? 'utf-16be' : undefined
-    return decode(bytes, utf16 ?? charsetIn(contentType) ?? charsetOfMeta(latin1Of(bytes.subarray(0, 1024))))
+    return decode(bytes, utf16Of(bytes) ?? charsetIn(contentType) ?? charsetOfMeta(latin1Of(bytes.subarray(0, 1024))))
   } catch {
     return '' // an object that only claims to be an array
   }
+}
+
+/** Reads the byte order mark. */
+function utf16Of(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined
 }
 
 function charsetIn(text: string | undefined): string | undefined {
   return /charset\s*=\s*["']?([\w.:-]+)/i.exec(text ?? '')?.[1]
 }
 
-function decode(bytes: Uint8Array, charset: string | undefined): string {
+function decode(bytes: Uint8Array, charset = 'utf-8'): string {
   try {
-    return new TextDecoder(charset).decode(bytes)
+    return (charset.toLowerCase() === 'utf-8' ? UTF8 : new TextDecoder(charset)).decode(bytes)
   } catch {
-    return new TextDecoder().decode(bytes) // the site names an unknown encoding
+    return UTF8.decode(bytes) // the site names an unknown encoding
   }
 }
+
+const UTF8 = new TextDecoder()
 
 /** Returns whether a body is HTML: by its type, or without one by its first character. */
 function isHtml(contentType: string | undefined, body: string): boolean {

@@ -32,6 +32,7 @@ export function isCoded(headers: Headers): boolean {
 
 /** Returns whether fetch decodes a body with these headers. It leaves a body with an unknown coding as it is. */
 export function isDecodedByFetch(headers: Headers): boolean {
+  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
   const { codings, unknown } = codingsOf(headers)
   return codings.length > 0 && unknown === undefined
 }
