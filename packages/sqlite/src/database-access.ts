@@ -30,6 +30,8 @@ export class DatabaseAccess<F extends OpenFile> {
   readonly #openFile: () => F
   /** Undefined after a damaged or replaced file was closed, until the next one is open. */
   #file: F | undefined
+  /** Whether a read of this turn of the event loop has seen that the path leads to the file. */
+  #isAtPath = false
   #isClosed = false
 
   /**
@@ -48,14 +50,16 @@ export class DatabaseAccess<F extends OpenFile> {
   /**
    * Runs `work` on the file, again with growing delays while the file is locked. If the file turns
    * out to be damaged, replaces it and runs `work` again.
+   * @param isRead Whether `work` only reads. Then one look at the path is enough for a turn of the event
+   * loop, since a look costs as much as a query.
    * @throws {StoreError} after `busyTimeoutMs`, or if SQLite failed.
    */
-  async run<T>(work: (file: F) => T): Promise<T> {
+  async run<T>(work: (file: F) => T, isRead = false): Promise<T> {
     const { busyTimeoutMs } = this.#settings
     const end = performance.now() + busyTimeoutMs
     for (let pause = MIN_RETRY_DELAY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_DELAY_MS)) {
       try {
-        return this.#replaceIfDamaged(work)
+        return this.#replaceIfDamaged(work, isRead)
       } catch (error) {
         if (!isBusy(error) || performance.now() >= end) throw this.#toStoreError(error)
         await setTimeout(pause * (0.5 + Math.random())) // jitter, so that processes do not retry at the same moment
@@ -100,8 +104,8 @@ export class DatabaseAccess<F extends OpenFile> {
     }
   }
 
-  #replaceIfDamaged<T>(work: (file: F) => T): T {
-    const file = this.#currentFile()
+  #replaceIfDamaged<T>(work: (file: F) => T, isRead: boolean): T {
+    const file = isRead ? this.#fileOfTurn() : this.#currentFile()
     try {
       return work(file)
     } catch (error) {
@@ -110,6 +114,16 @@ export class DatabaseAccess<F extends OpenFile> {
       this.#renameDamaged(file.database.id, error)
       return work(this.#currentFile())
     }
+  }
+
+  #fileOfTurn(): F {
+    if (this.#isAtPath && this.#file !== undefined) return this.#file
+    const file = this.#currentFile()
+    this.#isAtPath = true
+    setImmediate(() => {
+      this.#isAtPath = false
+    })
+    return file
   }
 
   /**
