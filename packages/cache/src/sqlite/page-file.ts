@@ -96,10 +96,10 @@ const MAX_EVICTIONS = 1_024
 const OVERHEAD_BYTES = 4 * 4_096
 /** File systems count in blocks of this size. */
 const FILE_BLOCK_BYTES = 4_096
-/** Uses are written together; at the latest when there are this many. */
-const MAX_UNWRITTEN_USES = 256
 /** The number of rows that `pagesAfter` returns at most. */
 const ROWS_PER_PAGE = 32
+/** The number of pages whose bodies are kept for the rest of a turn. They take at most 5 MB. */
+const MAX_FOUND = 256
 const NO_BLOCKS = new Uint8Array(0)
 /** This process, for the pages that it has not finished. */
 const WRITER = `${hostname()} ${process.pid}`
@@ -107,6 +107,7 @@ const WRITER = `${hostname()} ${process.pid}`
 const USE = 'UPDATE urls SET used = (SELECT max(used) FROM urls) + 1 WHERE id = ?'
 const INSERT_URL = 'INSERT INTO urls (url, used) VALUES (?, (SELECT ifnull(max(used), 0) + 1 FROM urls))'
 const SELECT_LOOSE = `SELECT id FROM pages WHERE url IS NULL AND keep_until <= ? LIMIT ${SWEPT_PAGES}`
+const SELECT_VARIANT = 'SELECT id, received_at FROM pages WHERE url = ? AND varied = ?'
 const SELECT_SUPERFLUOUS = 'SELECT id FROM pages WHERE url = ? ORDER BY received_at DESC, id DESC LIMIT -1 OFFSET ?'
 
 /** What a page needs to become visible. */
@@ -136,6 +137,8 @@ export class PageFile {
   readonly #maxTextBytes: number
   /** The IDs of URLs that were used since the last transaction. */
   readonly #used: Set<number> = new Set()
+  /** The pages that were found in this turn of the event loop, with short bodies, by their IDs. */
+  readonly #found: Map<number, Row> = new Map()
   /** How many bytes the transaction may still add before the file is full. Below 0: SQLite is asked. */
   #freeBytes = 0
   /** Whether the transaction made pages loose whose files must go. */
@@ -149,15 +152,15 @@ export class PageFile {
     this.database = new DatabaseFile(path, maxBytes, FORMAT)
   }
 
-  /** Whether so many uses were not written that they should be. */
-  get hasManyUses(): boolean {
-    return this.#used.size >= MAX_UNWRITTEN_USES
+  /** How many URLs were used since the last transaction, which writes that. */
+  get unwrittenUses(): number {
+    return this.#used.size
   }
 
   find(url: string): StoredPage[] {
     const rows = this.#all(
-      `SELECT urls.id AS url, pages.id, record, body_bytes, blocks, pages.checksum
-       FROM urls LEFT JOIN pages ON pages.url = urls.id
+      `SELECT urls.id AS url, pages.id, record, body_bytes, blocks, pages.checksum, bytes
+       FROM urls LEFT JOIN pages ON pages.url = urls.id LEFT JOIN bodies ON bodies.page = pages.id
        WHERE urls.url = ? ORDER BY received_at DESC, pages.id DESC`,
       textOf(url),
     )
@@ -165,20 +168,24 @@ export class PageFile {
     const used = Number(rows[0].url)
     this.#used.delete(used)
     this.#used.add(used)
-    const pages = rows.filter(({ id }) => id !== null).map(pageOf)
+    const found = rows.filter(({ id }) => id !== null)
+    const pages = found.map(pageOf)
     for (const { record } of pages)
       if (record.url !== url) throw new DamageError(`the record of ${record.url} is at ${url}`)
+    this.#keepFound(found)
     return pages
   }
 
   /** Returns the body of a page, or what is known of its file. Undefined if the page is gone. */
   body(id: number): StoredBody | undefined {
     // One statement, since another process may delete the page between two.
-    const row = this.#get(
-      `SELECT id, record, body_bytes, blocks, checksum, bytes FROM pages LEFT JOIN bodies ON bodies.page = pages.id
-       WHERE id = ? AND url IS NOT NULL`,
-      id,
-    )
+    const row =
+      this.#found.get(id) ??
+      this.#get(
+        `SELECT id, record, body_bytes, blocks, checksum, bytes FROM pages LEFT JOIN bodies ON bodies.page = pages.id
+         WHERE id = ? AND url IS NOT NULL`,
+        id,
+      )
     if (row === undefined) return undefined
     recordTextOf(row)
     const bodyBytes = Number(row.body_bytes)
@@ -224,14 +231,16 @@ export class PageFile {
 
   /**
    * Makes a page visible. It replaces the page with the same URL and varied fields, which goes even if
-   * the new page cannot be kept.
+   * the new page cannot be kept. A page that was received later stays: it was committed meanwhile.
    */
   publish(finished: Finished): void {
     const { record, id } = finished
     const varied = textOf(record.varied)
     const { id: url, isNew } = this.#useUrl(record.url)
-    if (!isNew) this.#deleteVariant(url, varied)
-    if (!this.#insert(finished, url, varied)) {
+    const known = isNew ? undefined : this.#get(SELECT_VARIANT, url, varied)
+    const isLatest = known === undefined || Number(known.received_at) <= record.receivedAt
+    if (known !== undefined && isLatest) this.#deletePage(Number(known.id))
+    if (!isLatest || !this.#insert(finished, url, varied)) {
       if (id !== undefined && this.#isDraft(id)) this.#deletePage(id)
       this.#deleteUnusedUrl(url)
     } else if (!isNew) {
@@ -339,8 +348,16 @@ export class PageFile {
     this.database.compact()
   }
 
+  /** Keeps the rows until the end of this turn of the event loop, since the caller may want their bodies. */
+  #keepFound(rows: readonly Row[]): void {
+    if (this.#found.size === 0) setImmediate(() => this.#found.clear())
+    if (this.#found.size >= MAX_FOUND) this.#found.clear()
+    for (const row of rows) this.#found.set(Number(row.id), row)
+  }
+
   #transaction(now: number, work: () => void): void {
     this.#hasDoomedFiles = false
+    this.#found.clear()
     this.database.inTransaction(() => {
       this.#freeBytes = -this.database.excessBytes(this.#fileBytes())
       for (const id of this.#used) this.#run(USE, id)

@@ -63,6 +63,8 @@ const MAX_EAGER_BYTES = 1_048_576
 /** The file of a body grows by so much at a time: by one block of 128 KiB in the smallest store. */
 const MAX_RESERVED_BYTES = 1_048_576
 const RESERVED_SHARE = 128
+/** Uses are written together; at the latest when there are this many. */
+const MAX_UNWRITTEN_USES = 256
 const FILE_WORDS: FileWords = { option: 'file', example: 'pages.sqlite', inMemory: 'MemoryPageStore' }
 
 /**
@@ -114,11 +116,11 @@ export class SqlitePageStore implements PageStore {
   }
 
   async find(url: string): Promise<readonly StoredPage[]> {
-    const { pages, hasManyUses } = await this.#access.run(
-      (file) => ({ pages: file.find(url), hasManyUses: file.hasManyUses }),
+    const { pages, uses } = await this.#access.run(
+      (file) => ({ pages: file.find(url), uses: file.unwrittenUses }),
       true,
     )
-    if (hasManyUses) await this.#writeUses()
+    if (uses >= MAX_UNWRITTEN_USES) await this.#writeUses()
     return pages
   }
 
@@ -232,7 +234,8 @@ export class SqlitePageStore implements PageStore {
   /** Which URLs were used only decides which are evicted first, so a failure does not matter. */
   async #writeUses(): Promise<void> {
     try {
-      await this.#write(0, () => undefined) // each transaction writes them
+      const uses = await this.#access.run((file) => file.unwrittenUses, true)
+      if (uses > 0) await this.#write(0, () => undefined)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
     }
