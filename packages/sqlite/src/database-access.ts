@@ -50,8 +50,6 @@ export class DatabaseAccess<F extends OpenFile> {
   /**
    * Runs `work` on the file, again with growing delays while the file is locked. If the file turns
    * out to be damaged, replaces it and runs `work` again.
-   * @param isRead Whether `work` only reads. Then one look at the path is enough for a turn of the event
-   * loop, since a look costs as much as a query.
    * @throws {StoreError} after `busyTimeoutMs`, or if SQLite failed.
    */
   async run<T>(work: (file: F) => T, isRead = false): Promise<T> {
@@ -65,6 +63,14 @@ export class DatabaseAccess<F extends OpenFile> {
         await setTimeout(pause * (0.5 + Math.random())) // jitter, so that processes do not retry at the same moment
       }
     }
+  }
+
+  /**
+   * Like `run`, for work that changes nothing. Looks only once in a turn of the event loop whether the
+   * path still leads to the file, since a look costs as much as a query.
+   */
+  read<T>(work: (file: F) => T): Promise<T> {
+    return this.run(work, true)
   }
 
   /** Closes the file. Later calls of `run` reject. */

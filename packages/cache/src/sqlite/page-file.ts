@@ -98,7 +98,7 @@ const OVERHEAD_BYTES = 4 * 4_096
 const FILE_BLOCK_BYTES = 4_096
 /** The number of rows that `pagesAfter` returns at most. */
 const ROWS_PER_PAGE = 32
-/** The number of pages whose bodies are kept for the rest of a turn. They take at most 5 MB. */
+/** The number of pages whose short bodies are kept for the rest of a turn. */
 const MAX_FOUND = 256
 const NO_BLOCKS = new Uint8Array(0)
 /** This process, for the pages that it has not finished. */
@@ -137,7 +137,7 @@ export class PageFile {
   readonly #maxTextBytes: number
   /** The IDs of URLs that were used since the last transaction. */
   readonly #used: Set<number> = new Set()
-  /** The pages that were found in this turn of the event loop, with short bodies, by their IDs. */
+  /** The rows of the pages that were found in this turn of the event loop, by their IDs. */
   readonly #found: Map<number, Row> = new Map()
   /** How many bytes the transaction may still add before the file is full. Below 0: SQLite is asked. */
   #freeBytes = 0

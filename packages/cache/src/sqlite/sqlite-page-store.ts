@@ -116,10 +116,9 @@ export class SqlitePageStore implements PageStore {
   }
 
   async find(url: string): Promise<readonly StoredPage[]> {
-    const { pages, uses } = await this.#access.run(
-      (file) => ({ pages: file.find(url), uses: file.unwrittenUses }),
-      true,
-    )
+    const { pages, uses } = await this.#access.read((file) => {
+      return { pages: file.find(url), uses: file.unwrittenUses }
+    })
     if (uses >= MAX_UNWRITTEN_USES) await this.#writeUses()
     return pages
   }
@@ -140,7 +139,7 @@ export class SqlitePageStore implements PageStore {
   }
 
   async body(id: number): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array> | undefined> {
-    const { body, folder } = await this.#access.run((file) => ({ body: file.body(id), folder: file.folder }), true)
+    const { body, folder } = await this.#access.read((file) => ({ body: file.body(id), folder: file.folder }))
     if (body?.bytes !== undefined) return body.bodyBytes === 0 ? [] : [body.bytes]
     if (body === undefined) return undefined
     const deletePage = () => this.#deleteDamaged(id)
@@ -161,14 +160,14 @@ export class SqlitePageStore implements PageStore {
   async *pages(): AsyncIterable<StoredPage> {
     for (let after: number | undefined = 0; after !== undefined; ) {
       const last: number = after
-      const pages: readonly StoredPage[] = await this.#access.run((file) => file.pagesAfter(last), true)
+      const pages: readonly StoredPage[] = await this.#access.read((file) => file.pagesAfter(last))
       yield* pages
       after = pages.at(-1)?.id
     }
   }
 
   visits(url: string): Promise<VisitLog | undefined> {
-    return this.#access.run((file) => file.visits(url), true)
+    return this.#access.read((file) => file.visits(url))
   }
 
   setVisits(log: VisitLog): Promise<void> {
@@ -176,7 +175,7 @@ export class SqlitePageStore implements PageStore {
   }
 
   due(now: number, limit: number): Promise<readonly VisitLog[]> {
-    return this.#access.run((file) => file.due(now, limit), true)
+    return this.#access.read((file) => file.due(now, limit))
   }
 
   async compact(): Promise<void> {
@@ -234,7 +233,7 @@ export class SqlitePageStore implements PageStore {
   /** Which URLs were used only decides which are evicted first, so a failure does not matter. */
   async #writeUses(): Promise<void> {
     try {
-      const uses = await this.#access.run((file) => file.unwrittenUses, true)
+      const uses = await this.#access.read((file) => file.unwrittenUses)
       if (uses > 0) await this.#write(0, () => undefined)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
