@@ -1,5 +1,5 @@
-// A store of pages in one SQLite file. It survives restarts, and processes may share it. All writes of one
-// turn of the event loop form one transaction.
+// A store of pages in one SQLite file. It survives restarts, and processes may share it. All writes
+// of one turn of the event loop form one transaction.
 
 import { StoreError } from '@politely/sqlite'
 import {
