@@ -5,7 +5,7 @@
 //
 //   node ../../scripts/bundle-package.mjs   (in the folder of a package)
 
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
@@ -16,6 +16,7 @@ import { edgeModules, edgeOptions } from './bundle-edge.mjs'
 import { inAscii, licensesOf, WITH_NAMES } from './bundled-code.mjs'
 
 const {
+  name: packageName,
   engines,
   exports,
   bin = {},
@@ -71,9 +72,11 @@ function mayHaveEffects(node) {
  * These are evaluated at the first call of one of their functions: the Public Suffix List in tldts
  * takes a sixth of the time that importing the package would take.
  */
-const LAZY_LIBRARIES = ['tldts']
+const LAZY_LIBRARIES = ['tldts', 'ipaddr.js']
 const LAZY = 'lazy:'
-/** The chunk that they are in. */
+/** lru-cache reads the global `performance` when it is loaded, which loads node:perf_hooks. */
+const READS_CLOCK = 'typeof performance=="object"&&performance&&typeof performance.now=="function"?performance:Date'
+/** The chunk that libraries are in. */
 const LIBRARIES = 'libraries'
 const require = createRequire(resolve('package.json'))
 const lazyLibraries = {
@@ -85,8 +88,59 @@ const lazyLibraries = {
   load(id) {
     if (!id.startsWith(LAZY)) return undefined
     const name = id.slice(LAZY.length)
+    const names = Object.keys(require(name))
     const functionOf = (key) => `export const ${key} = (...values) => require('${name}').${key}(...values)`
-    return Object.keys(require(name)).map(functionOf).join('\n')
+    return [...names.map(functionOf), `export default { ${names} }`].join('\n')
+  },
+  transform(code, id) {
+    if (id.includes('/node_modules/lru-cache/')) {
+      if (!code.includes(READS_CLOCK)) throw new Error(`${id} no longer says ${READS_CLOCK}`)
+      return code.replace(READS_CLOCK, '{ now: () => performance.now() }')
+    }
+    // V8 reads a list in a string much faster than one in code.
+    if (!LAZY_LIBRARIES.some((name) => id.includes(`/node_modules/${name}/`))) return undefined
+    return code.replace(/\[[\d,\s]{1000,}\]/g, (list) => `JSON.parse('${list.replace(/\s/g, '')}')`)
+  },
+}
+
+/**
+ * Modules of Node that are taken as `require` returns them. An import makes a namespace first, with all
+ * exports: for node:util it evaluates each of them, and so loads node:worker_threads and others. Not
+ * node:net and node:dns, since tools that observe connections replace the exports of these.
+ */
+const TAKEN = /^node:(?:async_hooks|diagnostics_channel|events|querystring|stream|timers|timers\/promises|util|zlib)$/
+const TAKING = 'taking:'
+const isTaken = (id) => engines.node !== '>=20' && TAKEN.test(id)
+const takenModules = {
+  name: 'taken-modules',
+  resolveId: (id) => (isTaken(id) ? `${TAKING}${id}.js` : undefined),
+  load(id) {
+    if (!id.startsWith(TAKING)) return undefined
+    const name = id.slice(TAKING.length, -'.js'.length)
+    const module = name.replaceAll(/\W/g, '_')
+    const names = Object.keys(process.getBuiltinModule(name))
+    const exported = names.map((each) => `export const ${each} = ${module}.${each}`)
+    return [`const ${module} = process.getBuiltinModule('${name}')`, `export default ${module}`, ...exported].join('\n')
+  },
+}
+
+/**
+ * Each entry point is a file to find and to load. So `internal` of core and fetcher exports what their
+ * other entry points for programs export, and our packages import that one instead.
+ */
+const JOINED = /^(@politely\/(?:core|fetcher))(?:\/engine)?$/
+const isJoined = (id) => engines.node !== '>=20' && libraries.some((name) => JOINED.exec(id)?.[1] === name)
+const ALL = `${resolve(COMPILED)}/all.js`
+const oneEntry = {
+  name: 'one-entry',
+  resolveId(id, importer) {
+    if (isJoined(id)) return { id: id.replace(JOINED, '$1/internal'), external: true }
+    return JOINED.test(packageName) && importer === undefined && /\/dist\/internal\.js$/.test(id) ? ALL : undefined
+  },
+  load(id) {
+    if (id !== ALL) return undefined
+    const names = ['internal', 'index', 'engine'].filter((name) => existsSync(`${COMPILED}/${name}.d.ts`))
+    return names.map((name) => `export * from './${name}.js'`).join('\n')
   },
 }
 
@@ -94,16 +148,17 @@ const options = {
   platform: 'node',
   // lru-cache for browsers is lru-cache without diagnostics_channel.
   resolve: { conditionNames: ['browser', 'import', 'default'] },
-  plugins: [pureValues, lazyLibraries],
-  external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
+  plugins: [oneEntry, pureValues, lazyLibraries],
+  external: (id) =>
+    id.startsWith('node:') || (!isJoined(id) && libraries.some((name) => id === name || id.startsWith(`${name}/`))),
   output: {
     dir: COMPILED,
     codeSplitting: {
       groups: [
         { name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') },
-        // Each file takes a millisecond to load. With dependencies, an entry point would load what only
-        // others need. `match` is what the small entry point of core needs, and no more.
-        ...(libraries.length === 0
+        // Each file takes a millisecond to load. `match` is what the small entry point of core needs, and
+        // no more. `flags` are what the command loads of a package, without its dependencies.
+        ...(exports['./flags'] === undefined || libraries.length === 0
           ? [
               { name: 'match', test: /\/small\// },
               { name: 'shared', minShareCount: 2 },
@@ -123,7 +178,7 @@ const commonJs = await bundleCommonJs({
   options,
   declarationsOf,
 })
-const output = await bundle(entries)
+const output = await bundle(entries, { plugin: takenModules, hasTwin: isTaken })
 // What the conditions `workerd` and `edge-light` lead to: the same modules, without sockets.
 const EDGE = `${COMPILED}/edge`
 const edgeEntries = Object.values(exports)

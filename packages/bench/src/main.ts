@@ -18,6 +18,7 @@ import { crawl } from './workloads/crawl/crawl.ts'
 import { growth } from './workloads/crawl/growth.ts'
 import { gate } from './workloads/gate/gate-overhead.ts'
 import { hostile } from './workloads/hostile.ts'
+import { languages } from './workloads/languages/languages.ts'
 import { longFiles } from './workloads/long-files.ts'
 import { match } from './workloads/match.ts'
 import { memory } from './workloads/memory.ts'
@@ -59,7 +60,7 @@ async function bench(options: Options): Promise<void> {
 }
 
 async function runAll(
-  { workloads, hasPeers, isQuick }: Options,
+  { workloads, hasPeers, checkouts, isQuick }: Options,
   plan: Plan,
   corpus: Corpus | undefined,
   show: (...found: readonly Sheet[]) => void,
@@ -83,10 +84,10 @@ async function runAll(
       show(await memory(processPlan, undefined))
       if (corpus) show(await memory(processPlan, corpus.folder))
     } else {
-      const run = { match, 'site-visit': siteVisit, agreement }[workload]
-      show(await run(plan, generated(), 'generated'))
+      const run = { match, 'site-visit': siteVisit, languages, agreement }[workload]
+      show(await run(plan, generated(), 'generated', checkouts))
       const files = real()
-      if (files) show(await run(plan, files, 'real'))
+      if (files) show(await run(plan, files, 'real', checkouts))
     }
   }
 }

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { libraries, ours } from './libraries/libraries.ts'
 import type { Library } from './libraries/library.ts'
+import { type Checkouts, PEER_OPTIONS } from './workloads/languages/peers.ts'
 
 /**
  * The workloads in the order in which they run. The workloads of the client come early, because
@@ -9,6 +10,7 @@ import type { Library } from './libraries/library.ts'
  */
 const WORKLOADS = [
   'site-visit',
+  'languages',
   'crawl',
   'growth',
   'cold-fetch',
@@ -30,6 +32,8 @@ export interface Options {
   readonly libraries: readonly Library[]
   /** Whether `--peers` was given. */
   readonly hasPeers: boolean
+  /** Where matchers in other languages are. */
+  readonly checkouts: Checkouts
   readonly isQuick: boolean
   readonly isRecorded: boolean
   /**
@@ -48,6 +52,8 @@ export const USAGE: string = `usage: npm run bench -- [${WORKLOADS.join('|')}]â€
     .filter((one) => one !== ours)
     .map(({ name }) => name)
     .join(', ')}
+  --google FOLDER, --texting-robots FOLDER, --temoto FOLDER
+                  checkouts of matchers in other languages, for the workload languages
   --record        write the figures to packages/bench/record and docs/speed.md
   --into FOLDER   with --record: write both files into this folder instead
 `
@@ -73,6 +79,7 @@ export function optionsFrom(args: readonly string[]): Options {
     workloads: WORKLOADS.filter((one) => positionals.length === 0 || positionals.includes(one)),
     libraries: libraries.filter((one) => one === ours || peers === undefined || peers.includes(one.name)),
     hasPeers: peers !== undefined,
+    checkouts: Object.fromEntries(PEER_OPTIONS.map((option) => [option, values[option]])),
     isQuick: quick,
     isRecorded: record,
     folder: into,
@@ -87,6 +94,9 @@ function parsed(args: readonly string[]) {
       options: {
         quick: { type: 'boolean' },
         peers: { type: 'string' },
+        google: { type: 'string' },
+        'texting-robots': { type: 'string' },
+        temoto: { type: 'string' },
         record: { type: 'boolean' },
         into: { type: 'string' },
       },

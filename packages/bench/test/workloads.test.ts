@@ -19,6 +19,7 @@ import { agreement } from '../src/workloads/agreement.ts'
 import { coldFetch } from '../src/workloads/cold-fetch.ts'
 import { crawl } from '../src/workloads/crawl/crawl.ts'
 import { hostile } from '../src/workloads/hostile.ts'
+import { languages } from '../src/workloads/languages/languages.ts'
 import { longFiles } from '../src/workloads/long-files.ts'
 import { match } from '../src/workloads/match.ts'
 import { memory } from '../src/workloads/memory.ts'
@@ -51,6 +52,7 @@ type Workload = [string, () => Promise<Sheet | Sheet[]>]
 const workloads: Workload[] = [
   ['match', () => match({ ...plan, libraries }, sites, 'generated')],
   ['site visit', () => siteVisit({ ...plan, libraries }, sites, 'generated')],
+  ['languages', () => languages(plan, sites, 'generated', { google: '/none' })],
   ['long files', () => longFiles(plan)],
   ['hostile', () => hostile(plan)],
   ['memory', () => memory({ ...plan, libraries: [ours] }, undefined)],
@@ -114,6 +116,7 @@ it('parses the command line, or throws an error that says what is wrong', () => 
     libraries: [ours, reference],
     isQuick: true,
   })
+  expect(optionsFrom(['languages', '--google=/checkout']).checkouts).toMatchObject({ google: '/checkout' })
   expect(() => optionsFrom(['matches'])).toThrow('there is no workload called matches')
   expect(() => optionsFrom(['--peers', 'nobody'])).toThrow('there is no library called nobody')
   expect(() => optionsFrom(['--record', '--quick'])).toThrow('--into')

@@ -105,6 +105,37 @@ test('a command loads the network code and the code about the use of pages only 
   expect(JSON.parse(results)).toEqual(expected)
 })
 
+/** Imports the package, and prints its files, their bytes, and the modules of Node that it has loaded. */
+const WEIGH = `
+  import { registerHooks } from 'node:module'
+  const sizes = []
+  registerHooks({
+    load: (url, context, next) => {
+      const result = next(url, context)
+      if (url.startsWith('file:')) sizes.push(result.source.length)
+      return result
+    },
+  })
+  const before = new Set(process.moduleLoadList)
+  await import(process.argv[1])
+  const builtIn = process.moduleLoadList.filter((name) => !before.has(name)).map((name) => name.split(' ').at(-1))
+  console.log(JSON.stringify({ files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0), builtIn }))
+`
+
+// V8 compiles all bytes of a file, and a file takes as long as 20 kB.
+test('the import of the package loads few files, and nothing that the first request needs', {
+  tags: 'full',
+}, async () => {
+  const index = new URL('../dist/index.js', import.meta.url).href
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', WEIGH, index])
+  const { files, bytes, builtIn } = JSON.parse(stdout)
+  expect(files).toBeLessThanOrEqual(10)
+  expect(bytes).toBeLessThanOrEqual(800_000)
+  expect(builtIn).toContain('net')
+  for (const name of ['crypto', 'dns', 'http', 'perf_hooks', 'tls', 'worker_threads', 'zlib'])
+    expect(builtIn).not.toContain(name)
+})
+
 test.for([
   [['--color'], {}, true],
   [['--no-color'], { FORCE_COLOR: '1' }, false],

@@ -193,7 +193,7 @@ function withAutomaton(path: RequestPath): RequestPath {
 describe('everything cached for a path is discarded when another path is set', () => {
   describe.each([
     ['by setPath', (path: RequestPath, text: string) => path.setPath(text, 'rfc9309')],
-    ['by setSimpleUrl', (path: RequestPath, text: string) => path.setSimpleUrl(text, undefined)],
+    ['by setSimpleUrl', (path: RequestPath, text: string) => path.setSimpleUrl(text, undefined, 'rfc9309')],
   ])('%s', (_name, set) => {
     it.each([
       ['the automaton', 300],

@@ -31,14 +31,13 @@ export { MAX_TIME_MS, MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout }
 export type { CachedRules } from './cache/memory.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from './client/page-response.ts'
-export { HAS_OWN_CONNECTIONS, LOOKED_UP } from './fetch/sockets/socket-transports.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export type { GuardedConnectorOptions, NetworkPolicy, Reach } from './network/network-guard.ts'
 export { registerPoliteDispatcher } from './network/platform-fetch.ts'
 export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
 export { firstSpecialAddresses } from './network/public-address.ts'
-export { loadUndici, requireSockets } from './network/undici.ts'
+export { HAS_OWN_CONNECTIONS, LOOKED_UP, loadUndici, requireSockets } from './network/undici.ts'
 export { registerPoliteFetch } from './network/wrapped-fetches.ts'
 export { type ChooseDispatcher, dispatcherChooser } from './options/dispatchers.ts'
 export {
@@ -52,10 +51,10 @@ export { challengeOf, checkedSigner, withHeaders } from './options/request-signe
 export {
   type BodyCheck,
   type CodingWatch,
-  decodersOf,
   endsWithConnection,
   framingOf,
   isDecodedByFetch,
+  loadTransports,
   problemOfConnection,
   UNSEEN_CODING,
   watchCoding,

@@ -1,5 +1,4 @@
 // punycode ships no types, and the types of `node:punycode` belong to another module.
-declare module 'punycode/punycode.js' {
-  const punycode: { toUnicode(domain: string): string }
-  export default punycode
+declare module 'punycode/punycode.es6.js' {
+  export function toUnicode(domain: string): string
 }

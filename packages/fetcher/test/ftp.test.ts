@@ -487,7 +487,7 @@ describe.for([
     cpSync(join(here, 'src'), join(folder, 'src'), { recursive: true })
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     mkdirSync(join(folder, 'node_modules/@politely'), { recursive: true })
-    const bundled = ['lru-cache', 'punycode', 'tldts']
+    const bundled = ['ipaddr.js', 'lru-cache', 'punycode', 'tldts']
     for (const name of [...Object.keys(dependencies), ...bundled, ...extra]) {
       symlinkSync(join(here, 'node_modules', name), join(folder, 'node_modules', name))
     }

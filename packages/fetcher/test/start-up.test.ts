@@ -82,6 +82,22 @@ test('loading undici keeps the global dispatcher of an older version', async () 
   expect(printed.split('\n').at(-1)).toBe('true')
 })
 
+test('the first request loads the transports', async () => {
+  const url = await robotsOf('User-agent: *\nDisallow: /page\n')
+  const before = `
+    const { registerHooks } = await import('node:module')
+    const loaded = []
+    registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context) } })
+    const isLoaded = (name) => loaded.some((url) => url.endsWith('/fetch/' + name + '.ts'))`
+  const program = `
+    const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
+    console.log(isLoaded('robots-fetcher'), isLoaded('body'), isLoaded('transports'))
+    await client.check('${url}')
+    console.log(isLoaded('body'), isLoaded('transports'))
+    await client.close()`
+  expect(await run(program, before)).toBe('true false false\ntrue true')
+})
+
 test('the first call of `usage` loads the parsers of headers and pages', async () => {
   const url = await robotsOf('')
   const before = `

@@ -534,8 +534,16 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const ofThisProcess = { allowanceMs: 0, leaseMs: undefined, isOuter: false }
-      const call = { url, signal, maxWaitMs, redirectedFrom, ...ofThisProcess, enteredAt }
+      const call = {
+        url,
+        signal,
+        redirectedFrom,
+        maxWaitMs,
+        allowanceMs: 0,
+        leaseMs: undefined,
+        isOuter: false,
+        enteredAt,
+      }
       const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)

@@ -11,7 +11,11 @@ let robots: RobotsClient
 beforeAll(async () => {
   site = await Site.open({ '*': '' })
   // A signer that can always sign what a site asks for.
-  const sign = { sign: ({ method }: { method: string }) => ({ signature: method }), challenged: () => true }
+  const sign = {
+    sign: ({ method }: { method: string }) =>
+      method === 'HEAD' ? Promise.resolve({ signature: method }) : { signature: method },
+    challenged: () => true,
+  }
   robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, network: 'any', sign })
 })
 afterAll(async () => {
@@ -100,6 +104,16 @@ describe('an exchange', () => {
     expect(exchange.isChallenge('GET', challenge)).toBe(false)
     exchange.fail()
     expect(gate.counters).toMatchObject({ started: 2, done: 2, pushbacks: 1 })
+  })
+
+  test('gets a signature without a promise from a signer that answers at once', async () => {
+    const exchange = begin(newGate())
+    await exchange.enter()
+    expect(exchange.sign('GET', 'requestTimeoutMs', undefined)).toEqual({ signature: 'GET' })
+    const late = exchange.sign('HEAD', 'requestTimeoutMs', undefined)
+    expect(late).toBeInstanceOf(Promise)
+    expect(await late).toEqual({ signature: 'HEAD' })
+    exchange.end()
   })
 
   test('without a sender gets its permit from the client', async () => {

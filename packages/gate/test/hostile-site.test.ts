@@ -208,6 +208,18 @@ describe('idle connections of politeAgent', () => {
     await vi.waitFor(() => expect(sockets.size).toBe(KEPT), patience)
   })
 
+  test('make room for further hosts ten seconds after the last request to their host', async () => {
+    const get = open()
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    for (let n = 0; n < KEPT; n++) await get(`old${n}.evil.test`)
+    vi.advanceTimersByTime(9_000)
+    await get('old0.evil.test')
+    vi.advanceTimersByTime(2_000)
+    for (let n = 0; n < KEPT; n++) await get(`new${n}.evil.test`)
+    await vi.waitFor(() => expect(sockets.size).toBe(KEPT + KEPT - 1), patience)
+  })
+
   test('are closed after ten seconds, although the site asks for ten minutes', { tags: 'full' }, async () => {
     const get = open()
     await get('evil.test')

@@ -26,6 +26,21 @@ afterEach(() => site.close())
 const options = (): PolitelyOptions => ({ userAgent: 'ExampleBot/1.0', minDelayMs: 0 })
 const withoutFile = { tdmrep: 'ignore' } as const
 
+test.each([
+  ['an object', (one: object) => one],
+  ['a frozen object', Object.freeze],
+])('knows the last request for %s that a fetch returns twice', async (_, made) => {
+  const response = made({ status: 200, headers: new Headers(), body: null })
+  const fetch = async (_url: string) => response as unknown as Response
+  await using polite = politely(fetch, { ...options(), robotsVia: 'own' })
+  for (const url of [`${site.origin}/page`, `${site.origin}/other`])
+    expect(await usageOf(await polite(url), withoutFile)).toMatchObject({ url })
+  Object.freeze(response)
+  const url = `${site.origin}/last`
+  expect(await usageOf(await polite(url), withoutFile)).toMatchObject({ url })
+  expect(Reflect.ownKeys(response)).toEqual(['status', 'headers', 'body'])
+})
+
 describe.each(kits)('usageOf($name)', ({ fetch }) => {
   test('answers for the URL after redirects, and leaves the body to the caller', async () => {
     await using polite = politely(fetch, options())

@@ -1,5 +1,5 @@
 // Keys: their forms, their thumbprints, and the algorithms of RFC 9421 §3.3.
-import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/core/engine'
 
@@ -67,13 +67,19 @@ export function algorithmOf({ kty, crv }: Jwk): Algorithm | undefined {
  * @throws {OptionError} for a key that is neither Ed25519, P-256 nor RSA.
  */
 export async function jwkThumbprint(key: Jwk): Promise<string> {
+  return thumbprintOf(key)
+}
+
+/** Like `jwkThumbprint`, and returns no promise. */
+export function thumbprintOf(key: Jwk): string {
   const algorithm = algorithmOf(Object(key))
   const missing = algorithm?.members.find((name) => typeof key[name] !== 'string')
   if (algorithm === undefined || missing !== undefined)
     throw new OptionError('key', `${describeValue(key)} is not a key with a thumbprint; expected ${EXAMPLE}`)
   const members = algorithm.members.map((name) => `${JSON.stringify(name)}:${JSON.stringify(key[name])}`)
-  const hash = await crypto.subtle.digest('SHA-256', encode(`{${members.join(',')}}`))
-  return Buffer.from(hash).toString('base64url')
+  return createHash('sha256')
+    .update(`{${members.join(',')}}`)
+    .digest('base64url')
 }
 
 const EXAMPLE = '{ kty: "OKP", crv: "Ed25519", x: "…" }'
@@ -111,7 +117,7 @@ export async function readPublicKey(key: Jwk): Promise<PublicKey | undefined> {
   if (algorithm === undefined) return undefined
   try {
     const imported = await importPublic(key, algorithm)
-    const kid = await jwkThumbprint((await crypto.subtle.exportKey('jwk', imported)) as Jwk)
+    const kid = thumbprintOf((await crypto.subtle.exportKey('jwk', imported)) as Jwk)
     return { algorithm, key: imported, kid }
   } catch {
     return undefined // an invalid key verifies nothing
@@ -148,7 +154,10 @@ export function encode(text: string): Bytes {
 
 /** A private key: what signs, and the public part. */
 export interface PrivateKey {
-  readonly sign: (bytes: Bytes) => Promise<ArrayBuffer>
+  /**
+   * Returns the signature of a text, in base64. It is a promise only if the caller's function signs.
+   */
+  readonly sign: (text: string) => string | Promise<string>
   readonly publicKey: Jwk
 }
 
@@ -157,14 +166,14 @@ const HOW = 'write a JWK of an Ed25519 key with `d`, its PEM ("-----BEGIN PRIVAT
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /**
- * Checks a JWK or a PEM, and returns a function that imports it.
+ * Reads a JWK or a PEM.
  * @throws {OptionError} for a key that is not a private Ed25519 key, and for the test key of RFC
  * 9421.
  */
-export function privateKeyOf(option: string, key: unknown): () => Promise<PrivateKey> {
-  const bytes = privateBytes(option, key)
-  assertOwnKey(option, bytes.x)
-  return () => importPrivate(bytes)
+export function privateKeyOf(option: string, key: unknown): PrivateKey {
+  const read = readPrivateKey(option, key)
+  assertOwnKey(option, read.publicKey.x)
+  return read
 }
 
 function assertOwnKey(option: string, x: unknown): void {
@@ -175,21 +184,13 @@ function assertOwnKey(option: string, x: unknown): void {
     )
 }
 
-interface PrivateBytes {
-  /** PKCS #8. */
-  readonly der: Bytes
-  /** The public part, which is derived from the private one. */
-  readonly x: string
-}
-
-/** Reads a JWK or a PEM. @throws {OptionError} for a key that is not a private Ed25519 key. */
-export function privateBytes(option: string, key: unknown): PrivateBytes {
+/** Like `privateKeyOf`, and takes the test key too. */
+export function readPrivateKey(option: string, key: unknown): PrivateKey {
   if (typeof key === 'string') {
     const [, text] = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(key) ?? []
-    const der = Buffer.from(text ?? '', 'base64')
-    const derived = publicOf(der)
-    if (derived === undefined) throw new OptionError(option, textProblem(key))
-    return { der, x: derived }
+    const read = fromPkcs8(Buffer.from(text ?? '', 'base64'))
+    if (read === undefined) throw new OptionError(option, textProblem(key))
+    return read
   }
   const { kty, crv, x, d } = Object(key) as Jwk
   const isKey = kty === 'OKP' && crv === 'Ed25519' && is32Bytes(x)
@@ -197,11 +198,11 @@ export function privateBytes(option: string, key: unknown): PrivateBytes {
     const what = isKey ? 'a public key cannot sign' : `${describeValue(key)} is not a private Ed25519 key`
     throw new OptionError(option, `${what}; ${HOW}`)
   }
-  const der = Buffer.concat([PKCS8_PREFIX, Buffer.from(d, 'base64url')])
-  const derived = publicOf(der)
-  if (derived === undefined || x !== derived)
+  const read = fromPkcs8(Buffer.concat([PKCS8_PREFIX, Buffer.from(d, 'base64url')]))
+  const derived = read?.publicKey.x
+  if (read === undefined || x !== derived)
     throw new OptionError(option, `\`x\` belongs to another key than \`d\`; write the public key of \`d\`: ${derived}`)
-  return { der, x }
+  return read
 }
 
 /** Says what a text is that is not a PEM, and what to write. It may be a secret, so the message does not repeat it. */
@@ -213,22 +214,21 @@ function textProblem(text: string): string {
   return `the text is not the PEM of a private Ed25519 key in PKCS #8; ${HOW}`
 }
 
-/** Returns `x` of a key in PKCS #8; undefined if it is no Ed25519 key. */
-function publicOf(der: Buffer): string | undefined {
+/**
+ * Returns undefined for a key that is not Ed25519. WebCrypto signs in another thread, which takes
+ * longer and twice the CPU.
+ */
+function fromPkcs8(der: Buffer): PrivateKey | undefined {
+  let key: KeyObject
   try {
-    const { crv, x } = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })).export({
-      format: 'jwk',
-    })
-    return crv === 'Ed25519' ? x : undefined
+    key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   } catch {
     return undefined
   }
-}
-
-export async function importPrivate({ der, x }: PrivateBytes): Promise<PrivateKey> {
-  const key = await crypto.subtle.importKey('pkcs8', der, { name: 'Ed25519' }, false, ['sign'])
+  if (key.asymmetricKeyType !== 'ed25519') return undefined
+  const { x } = createPublicKey(key).export({ format: 'jwk' })
   const publicKey = { crv: 'Ed25519', kty: 'OKP', x }
-  return { sign: (bytes) => crypto.subtle.sign({ name: 'Ed25519' }, key, bytes), publicKey }
+  return { sign: (text) => sign(null, Buffer.from(text), key).toString('base64'), publicKey }
 }
 
 /**

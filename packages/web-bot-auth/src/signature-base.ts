@@ -37,6 +37,11 @@ export function isDerived(name: string): boolean {
   return Object.hasOwn(DERIVED, name)
 }
 
+/** Returns the value of a component that follows from method and URL; undefined for another one. */
+export function derivedValue(name: string, target: Target, method: string): string | undefined {
+  return isDerived(name) ? DERIVED[name]?.(target, method) : undefined
+}
+
 /** The parts of a response that a signature can cover. */
 export interface SignedResponse {
   readonly status: number
@@ -47,38 +52,24 @@ export interface SignedResponse {
 export class ComponentError extends Error {}
 
 /**
- * Returns the signature base of a request that is about to be sent. Of its URL it takes what fetch
- * and undici send: `/a/../b` is `/b`.
- * @param input The covered components and the parameters, in their order.
- * @throws {ComponentError} for a component that occurs twice, is missing, or is not supported: the
- * parameters `sf`, `bs`, `tr` and `req`.
- */
-export function signatureBase(request: SignedRequest, input: InnerList): string {
-  return requestBase(request, sentTarget(request.url), input)
-}
-
-/**
  * Returns the signature base of a request that has arrived. Takes path and query as they are
  * written, since the server may read `/a/../b` otherwise than the URL parser.
- * @throws {ComponentError} as `signatureBase` does; and for a URL without scheme and host, or with
- * credentials.
+ * @param input The covered components and the parameters, in their order.
+ * @throws {ComponentError} for a component that occurs twice, is missing, or is not supported: the
+ * parameters `sf`, `bs`, `tr` and `req`; and for a URL without scheme and host, or with credentials.
  */
-export function receivedSignatureBase(request: SignedRequest, input: InnerList): string {
-  return requestBase(request, targetOf(request.url), input)
-}
-
-function requestBase({ method, headers }: SignedRequest, target: Target, input: InnerList): string {
-  const fields = new Fields(headers)
+export function receivedSignatureBase({ method, url, headers }: SignedRequest, input: InnerList): string {
+  const [target, fields] = [targetOf(url), new Fields(headers)]
   return baseOf(input, (component) => componentValue(component, fields, target, method))
 }
 
 /**
  * Returns the signature base of a response. A component with the parameter `req` is of the request
  * (RFC 9421 §2.4).
- * @throws {ComponentError} as `signatureBase` does.
+ * @throws {ComponentError} as `receivedSignatureBase` does.
  */
 export function responseSignatureBase(request: SignedRequest, response: SignedResponse, input: InnerList): string {
-  const target = sentTarget(request.url)
+  const target = sentTarget(new URL(request.url))
   const [asked, answered] = [new Fields(request.headers), new Fields(response.headers)]
   return baseOf(input, ([name, params]) => {
     if (params.get('req') === true) return componentValue([name, without(params, 'req')], asked, target, request.method)
@@ -88,10 +79,11 @@ export function responseSignatureBase(request: SignedRequest, response: SignedRe
   })
 }
 
-function sentTarget(text: string): Target {
-  const url = new URL(text)
-  url.username = url.password = ''
-  return targetOf(url.href)
+/** Returns what fetch and undici send: of `https://example.com/a/../b#c`, the path `/b`. */
+export function sentTarget({ protocol, host, pathname, href }: URL): Target {
+  // `search` has no `?` for an empty query, which is sent with it.
+  const query = /^[^?#]*(\?[^#]*)/.exec(href)?.[1] ?? ''
+  return { scheme: protocol.slice(0, -1), authority: host, path: pathname, query }
 }
 
 function targetOf(url: string): Target {
@@ -145,16 +137,24 @@ function baseOf(input: InnerList, value: (component: Item) => string | undefined
   for (const component of input[0]) {
     const identifier = serializeItem(component)
     if (lines.has(identifier)) throw new ComponentError(`${identifier} is covered twice`)
-    const found = value(component)
-    if (found === undefined) throw new ComponentError(`the message has no ${identifier}`)
-    // It would read as another component (RFC 9421 §2.5).
-    if (/[\r\n]/.test(found)) throw new ComponentError(`${identifier} has a line break`)
-    lines.set(identifier, found)
+    lines.set(identifier, baseLine(identifier, value(component)))
   }
-  const covered = [...lines].map(([identifier, value]) => `${identifier}: ${value}\n`)
-  return `${covered.join('')}${PARAMS}${serializeInnerList(input)}`
+  return `${[...lines.values()].join('')}${PARAMS}${serializeInnerList(input)}`
 }
-const PARAMS = '"@signature-params": '
+
+/** What the last line of a signature base begins with. */
+export const PARAMS = '"@signature-params": '
+
+/**
+ * Returns the line of a component.
+ * @throws {ComponentError} for a value that is missing, or has a line break.
+ */
+export function baseLine(identifier: string, value: string | undefined): string {
+  if (value === undefined) throw new ComponentError(`the message has no ${identifier}`)
+  // It would read as another component (RFC 9421 §2.5).
+  if (/[\r\n]/.test(value)) throw new ComponentError(`${identifier} has a line break`)
+  return `${identifier}: ${value}\n`
+}
 
 /** Returns the last line of a signature base, which is the value of Signature-Input. No other line has breaks. */
 export function signedInput(base: string): string {
@@ -165,7 +165,7 @@ function componentValue([name, params]: Item, fields: Fields, target: Target, me
   if (typeof name !== 'string') throw new ComponentError('a component is not a string')
   const [param, ...others] = params.keys()
   if (param === undefined) {
-    if (Object.hasOwn(DERIVED, name)) return DERIVED[name]?.(target, method)
+    if (isDerived(name)) return derivedValue(name, target, method)
     if (/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return fields.value(name)
   }
   const value = params.get(param ?? '')

@@ -2,7 +2,7 @@
 import { OptionError } from '@politely/core'
 import type { RequestSigner, RequestToSign, SignatureHeaders } from '@politely/fetcher'
 import { assertOptions, callable, describeValue, integer, messageOf, oneOf } from '@politely/fetcher/internal'
-import { serializeByteSequence, serializeItem } from 'structured-headers'
+import { serializeItem } from 'structured-headers'
 import { agentValue, checkedAgent, directoryUrlOf } from './agent-url.ts'
 import { isFulfilled, type SigningWish, signingWish } from './challenge.ts'
 import { DomainMap } from './domain-map.ts'
@@ -14,15 +14,14 @@ import {
   encode,
   importPublic,
   type Jwk,
-  jwkThumbprint,
   type PrivateKey,
   privateKeyOf,
   publicPart,
+  thumbprintOf,
   verifies,
 } from './keys.ts'
 import { MAX_LIFETIME_S, type Profile, type ProfileName, profiles, TAG } from './profiles.ts'
-import { signatureBase, signedInput } from './signature-base.ts'
-import type { InnerList, Item } from './structured.ts'
+import { baseLine, derivedValue, PARAMS, sentTarget } from './signature-base.ts'
 
 /**
  * Signs bytes with Ed25519, for example in a key management service. Returns the 64 bytes of the
@@ -86,12 +85,9 @@ export interface Signer extends RequestSigner {
   readonly profile: ProfileName
   /** The URL of the key set. */
   readonly agent: string
-  /** Resolves with the public key. @throws {SigningError} for a key that cannot be used. */
+  /** Resolves with the public key. */
   publicKey(): Promise<Jwk>
-  /**
-   * Resolves with the thumbprint of the key (RFC 7638). @throws {SigningError} for a key that
-   * cannot be used.
-   */
+  /** Resolves with the thumbprint of the key (RFC 7638). */
   keyid(): Promise<string>
 }
 
@@ -123,13 +119,17 @@ const MAX_REUSE_MS = 30_000
 const NONCE_BYTES = 64
 /** Random bytes are drawn for many nonces at once: each draw costs as much as a third of a signature. */
 const DRAWN_BYTES = 64 * NONCE_BYTES
-let drawn = Buffer.alloc(0)
+const drawn = Buffer.alloc(DRAWN_BYTES)
+let drawnAt = DRAWN_BYTES
 
 function nextNonce(): string {
-  if (drawn.length === 0) drawn = Buffer.from(crypto.getRandomValues(new Uint8Array(DRAWN_BYTES)).buffer)
-  const nonce = drawn.toString('base64', 0, NONCE_BYTES)
-  drawn = drawn.subarray(NONCE_BYTES)
-  return nonce
+  if (drawnAt === DRAWN_BYTES) {
+    crypto.getRandomValues(drawn)
+    drawnAt = 0
+  }
+  const start = drawnAt
+  drawnAt += NONCE_BYTES
+  return drawn.toString('base64', start, drawnAt)
 }
 const LABEL = 'sig1'
 
@@ -143,13 +143,10 @@ export function signer(options: SignerOptions): Signer {
   return new ProfiledSigner(options)
 }
 
-/** The imported key, with what the parameters of its signatures say. */
-interface ReadyKey extends PrivateKey {
-  readonly keyid: string
-}
+type Signed = SignatureHeaders | Promise<SignatureHeaders>
 
 interface Reusable {
-  readonly headers: Promise<SignatureHeaders>
+  readonly headers: Signed
   readonly until: number
 }
 
@@ -162,9 +159,12 @@ class ProfiledSigner implements Signer {
   readonly #reuseMs: number
   readonly #siteHeaders: ReadonlyMap<string, SignatureHeaders>
   readonly #now: () => number
-  readonly #key: Promise<ReadyKey>
-  /** Set once the key has been imported. */
-  #knownKeyid: string | undefined
+  readonly #key: PrivateKey
+  readonly #keyid: string
+  /** The parameters that all signatures share. */
+  readonly #params: string
+  /** The agent as a structured field, without a label. */
+  readonly #agentItem: string
   /** By origin. */
   readonly #wishes = new DomainMap<SigningWish>(MAX_AUTHORITIES, BYTES_PER_WISH)
   readonly #reused = new DomainMap<Reusable>(MAX_REUSED, BYTES_PER_REUSED)
@@ -189,47 +189,47 @@ class ProfiledSigner implements Signer {
       if (publicKey === undefined)
         throw new OptionError('publicKey', 'is missing; write the JWK of the public key, whose key the function has')
       assertPublicKey('publicKey', publicKey)
-      const loaded = { sign: checkedSign(key, publicKey), publicKey: publicPart(publicKey) }
-      this.#key = this.#readKey(async () => loaded)
+      this.#key = { sign: checkedSign(key, publicKey), publicKey: publicPart(publicKey) }
     } else {
       if (publicKey !== undefined) throw new OptionError('publicKey', 'follows from `key`; leave it out')
-      this.#key = this.#readKey(privateKeyOf('key', key))
+      this.#key = privateKeyOf('key', key)
     }
-    this.#key.catch(() => undefined) // each use gets the error
+    this.#keyid = thumbprintOf(this.#key.publicKey)
+    this.#params = `;keyid="${this.#keyid}";alg="ed25519";tag="${TAG}"`
+    this.#agentItem = serializeItem(agentValue(this.agent, this.#profile))
   }
 
   async publicKey(): Promise<Jwk> {
-    return (await this.#key).publicKey
+    return this.#key.publicKey
   }
 
   async keyid(): Promise<string> {
-    return (await this.#key).keyid
+    return this.#keyid
   }
 
-  sign({ method, url }: RequestToSign): Promise<SignatureHeaders | undefined> | SignatureHeaders | undefined {
+  sign({ method, url }: RequestToSign): Signed | undefined {
     const target = URL.parse(url)
     if (target?.protocol !== 'https:') return undefined
     const given = this.#siteHeaders.get(target.host)
     if (given !== undefined) return given
     const wish = this.#wishes.get(target.origin)
-    // A site may ask for this key by its thumbprint. So it has to be known before a response comes.
-    if (wish === undefined && !this.#signsAlways)
-      return this.#knownKeyid === undefined ? this.#key.then(() => undefined) : undefined
+    if (wish === undefined && !this.#signsAlways) return undefined
     const isReused = this.#reuseMs > 0 && (wish === undefined || wish.components.every((name) => name === '@authority'))
-    return isReused ? this.#reusable(method, url, target.origin, wish) : this.#headers(method, url, wish, false)
+    return isReused ? this.#reusable(method, target, wish) : this.#headers(method, target, wish, false)
   }
 
   challenged(url: string, acceptSignature: string, sent: SignatureHeaders | undefined): boolean {
     const target = URL.parse(url)
     if (target?.protocol !== 'https:' || this.#siteHeaders.has(target.host)) return false
-    const wish = signingWish(acceptSignature, this.#knownKeyid)
+    const wish = signingWish(acceptSignature, this.#keyid)
     if (wish === undefined || isFulfilled(wish, sent)) return false
     this.#wishes.set(target.origin, wish, COMPONENTS_BYTES + wish.label.length)
     this.#reused.delete(target.origin)
     return true
   }
 
-  #reusable(method: string, url: string, origin: string, wish: SigningWish | undefined): Promise<SignatureHeaders> {
+  #reusable(method: string, url: URL, wish: SigningWish | undefined): Signed {
+    const { origin } = url
     const known = this.#reused.get(origin)
     const now = this.#now()
     // A clock that was set back must not make a signature last longer.
@@ -237,60 +237,46 @@ class ProfiledSigner implements Signer {
     const headers = this.#headers(method, url, wish, true)
     const entry = { headers, until: now + this.#reuseMs }
     this.#reused.set(origin, entry, HEADERS_BYTES + 3 * (wish?.label.length ?? 0))
-    headers.catch(() => {
-      if (this.#reused.get(origin) === entry) this.#reused.delete(origin)
-    })
+    if (headers instanceof Promise)
+      headers.catch(() => {
+        if (this.#reused.get(origin) === entry) this.#reused.delete(origin)
+      })
     return headers
   }
 
-  async #headers(
-    method: string,
-    url: string,
-    wish: SigningWish | undefined,
-    isReused: boolean,
-  ): Promise<SignatureHeaders> {
-    const { keyid, sign } = await this.#key
+  #headers(method: string, url: URL, wish: SigningWish | undefined, isReused: boolean): Signed {
     const { label = LABEL, components: added = [] } = wish ?? {}
+    const own = isReused ? ['@authority'] : this.#profile.components
+    const names = added.length === 0 ? own : new Set([...own, ...added])
     const isString = this.#profile.agent === 'string'
-    const text = serializeItem(agentValue(this.agent, this.#profile))
-    const headers = { 'signature-agent': isString ? text : `${label}=${text}` }
-    const agent: Item = ['signature-agent', new Map(isString ? [] : [['key', label]])]
-    const names = new Set([...(isReused ? ['@authority'] : this.#profile.components), ...added])
+    const agent = isString ? '"signature-agent"' : `"signature-agent";key="${label}"`
+    const target = sentTarget(url)
+    let [lines, covered] = ['', '']
+    for (const name of names) {
+      lines += baseLine(`"${name}"`, derivedValue(name, target, method))
+      covered += `"${name}" `
+    }
+    lines += baseLine(agent, this.#agentItem)
     const now = this.#now()
     const created = Math.floor(now / 1000)
     // Rounded up: a signature must not end before the time for which it may be reused.
     const expires = Math.min(Math.ceil((now + this.#expiresMs) / 1000), created + MAX_LIFETIME_S)
-    const params = new Map<string, string | number>([
-      ['created', created],
-      ['expires', expires],
-      ['keyid', keyid],
-      ['alg', 'ed25519'],
-      ['tag', TAG],
-    ])
     // A verifier may refuse a nonce that it has seen.
-    if (!isReused) params.set('nonce', nextNonce())
-    const input: InnerList = [[...[...names].map((name): Item => [name, new Map()]), agent], params]
-    const base = signatureBase({ method, url, headers }, input)
-    const signature = await sign(encode(base))
-    const tookMs = this.#now() - now
-    if (now + tookMs >= expires * 1000)
-      throw new SigningError(`\`key\` took ${tookMs} ms, and the signature has expired meanwhile; raise expiresMs`)
-    return {
-      ...headers,
-      'signature-input': `${label}=${signedInput(base)}`,
-      signature: `${label}=${serializeByteSequence(signature)}`,
-    }
-  }
-
-  async #readKey(load: () => Promise<PrivateKey>): Promise<ReadyKey> {
-    try {
-      const key = await load()
-      const keyid = await jwkThumbprint(key.publicKey)
-      this.#knownKeyid = keyid
-      return { ...key, keyid }
-    } catch (error) {
-      throw new SigningError('the key is not a valid Ed25519 key', error)
-    }
+    const nonce = isReused ? '' : `;nonce="${nextNonce()}"`
+    const input = `(${covered}${agent});created=${created};expires=${expires}${this.#params}${nonce}`
+    const headersWith = (signature: string): SignatureHeaders => ({
+      'signature-agent': isString ? this.#agentItem : `${label}=${this.#agentItem}`,
+      'signature-input': `${label}=${input}`,
+      signature: `${label}=:${signature}:`,
+    })
+    const signature = this.#key.sign(`${lines}${PARAMS}${input}`)
+    if (typeof signature === 'string') return headersWith(signature)
+    return signature.then((late) => {
+      const tookMs = this.#now() - now
+      if (now + tookMs >= expires * 1000)
+        throw new SigningError(`\`key\` took ${tookMs} ms, and the signature has expired meanwhile; raise expiresMs`)
+      return headersWith(late)
+    })
   }
 }
 
@@ -300,10 +286,10 @@ class ProfiledSigner implements Signer {
  */
 export function checkedSign(signBytes: SignBytes, publicKey: Jwk): PrivateKey['sign'] {
   let isProven = false
-  return async (bytes) => {
+  return async (text) => {
     let signature: Uint8Array<ArrayBuffer>
     try {
-      const returned: unknown = await signBytes(bytes)
+      const returned: unknown = await signBytes(encode(text))
       if (!(returned instanceof Uint8Array) && !(returned instanceof ArrayBuffer))
         throw new SigningError(`\`key\` returned ${describeValue(returned)}; expected a Uint8Array of 64 bytes`)
       signature = new Uint8Array(returned)
@@ -315,10 +301,10 @@ export function checkedSign(signBytes: SignBytes, publicKey: Jwk): PrivateKey['s
     if (!isProven) {
       const algorithm = algorithmOf(publicKey) as Algorithm
       const key = await importPublic(publicKey, algorithm)
-      isProven = await verifies(key, algorithm, signature, new TextDecoder().decode(bytes))
+      isProven = await verifies(key, algorithm, signature, text)
       if (!isProven) throw new SigningError('`key` returned a signature that `publicKey` does not verify')
     }
-    return signature.buffer
+    return Buffer.from(signature).toString('base64')
   }
 }
 

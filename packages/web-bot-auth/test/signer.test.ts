@@ -60,6 +60,16 @@ describe('the key', () => {
     expect(await fromPem.publicKey()).not.toHaveProperty('d')
   })
 
+  test('signs without a promise, unless it is a function', () => {
+    const { privateKey: secret } = generateKeyPairSync('ed25519')
+    for (const key of [privateKey, `${secret.export({ type: 'pkcs8', format: 'pem' })}`])
+      expect(signer({ ...valid, key }).sign({ method: 'GET', url })).toHaveProperty('signature')
+    const byFunction = { ...valid, key: (bytes: Uint8Array) => signBytes(null, bytes, secret), publicKey }
+    const late = signer(byFunction).sign({ method: 'GET', url }) as Promise<unknown>
+    expect(late).toBeInstanceOf(Promise)
+    return expect(late).rejects.toThrow('`publicKey` does not verify')
+  })
+
   test('may stay with a function that signs', async () => {
     const { privateKey: secret, publicKey: known } = generateKeyPairSync('ed25519')
     const key = async (bytes: Uint8Array) => signBytes(null, bytes, secret)
@@ -143,6 +153,13 @@ test.each([
   expect((await signedBy({ now: () => now, expiresMs }))['signature-input']).toContain(
     `;created=1000;expires=${expires};`,
   )
+})
+
+test.each([
+  ['GET\n"@path": /', 'has a line break'],
+  [undefined as never, 'the message has no'],
+])('signs no request whose method is %j', (method, problem) => {
+  expect(() => signer(valid).sign({ method, url })).toThrow(`${problem}`)
 })
 
 test('a signature that has expired before it came is not sent', async () => {
@@ -244,9 +261,8 @@ describe('Accept-Signature', () => {
     expect(await challenged.sign({ method: 'GET', url })).toBeUndefined()
   })
 
-  test('that names this key is answered after the first request', async () => {
+  test('that names this key is answered', async () => {
     const challenged = signer({ ...valid, when: 'challenged' })
-    expect(await challenged.sign({ method: 'GET', url })).toBeUndefined()
     expect(challenged.sign({ method: 'GET', url }), 'it costs no turn of the event loop').toBeUndefined()
     const accept = (keyid: string) => `sig=("@path");keyid="${keyid}";tag="web-bot-auth"`
     expect(challenged.challenged(url, accept('other'), undefined)).toBe(false)

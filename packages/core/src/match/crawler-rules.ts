@@ -186,7 +186,7 @@ export class CrawlerRules {
     const { path } = workspace
     const { compare, robotsTxtItself } = this.#dialect.parsing
     const fileOrigin = this.#origin
-    const isSimple = typeof url === 'string' && compare === 'rfc9309' && path.setSimpleUrl(url, fileOrigin)
+    const isSimple = typeof url === 'string' && path.setSimpleUrl(url, fileOrigin, compare)
     if (!isSimple) {
       const sent = sentUrlOf(url, compare, fileOrigin !== undefined)
       if (typeof sent === 'string') return { allowed: false, because: 'invalid-url', url: urlText(url), problem: sent }

@@ -72,8 +72,8 @@ const BYTE_FLAGS: Int32Array = BYTE_CLASS_BIT.map((bit, byte) => {
 })
 
 /**
- * Finds what the normal form encodes, decodes or writes with upper-case digits, and few other
- * things.
+ * Finds what the normal form of RFC 9309 encodes, decodes or writes with upper-case digits, and few
+ * other things.
  */
 const NOT_NORMAL = /['*$]|%(?:2[DE]|[3-7]|.?[a-f])/
 
@@ -133,19 +133,20 @@ export class RequestPath {
   }
 
   /**
-   * Sets the path to the path of a simple URL, in the normal form of RFC 9309, byte by byte. Most
-   * URLs are written as a client sends them; they need neither the platform's URL parser nor a
-   * second string.
+   * Sets the path to the path of a simple URL, in normal form, byte by byte. Most URLs are written
+   * as a client sends them; they need neither the platform's URL parser nor a second string.
    *
    * A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with
-   * one `/`, and has no byte that a client would change and no dot segment.
+   * one `/`, and has no byte that a client would change and no dot segment. So its path is the same
+   * in google/robotstxt.
    *
    * @param origin The origin that the URL must begin with; if undefined, the URL may have any valid
    * host.
    * @returns Whether the URL is simple. If not, the content of the path is undefined.
    */
-  setSimpleUrl(url: string, origin: string | undefined): boolean {
+  setSimpleUrl(url: string, origin: string | undefined, normalForm: NormalForm): boolean {
     this.#reset()
+    if (normalForm === 'google' && origin?.includes(';')) return false // a path begins at `;`
     const { bytes } = this
     const end = url.length
     if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
@@ -164,7 +165,9 @@ export class RequestPath {
     this.start = start
     this.end = end
     this.byteClasses = flags
-    if ((flags & MAY_CHANGE) === 0 || !NOT_NORMAL.test(url)) return true
+    if ((flags & MAY_CHANGE) === 0 || normalForm === 'google') return true
+    if (normalForm !== 'rfc9309') return false // a client encodes `'` in a query
+    if (!NOT_NORMAL.test(url)) return true
     if (/%2e/i.test(url)) return false // may be part of a dot segment
     this.#setNormalForm(normalForms.rfc9309.url, bytes, start, end, end)
     return true

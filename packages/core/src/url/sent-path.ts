@@ -60,26 +60,18 @@ function startsHost(path: string): boolean {
 }
 
 /**
+ * The path that google/robotstxt finds in any string: after `//`, a scheme and a host, each of which
+ * may be missing, it begins with `/`, `?` or `;`. A NUL ends it, because google/robotstxt passes it
+ * to its matcher as a C string. All parts are optional, so the pattern never backtracks into one.
+ */
+const GOOGLE_PATH = /^(?:\/\/)?(?:[^/?;#]*:\/\/)?[^/?;#]*([/?;][^#\0]*)?/
+
+/**
  * Returns the path that google/robotstxt finds in any string. It resolves, decodes and rejects
  * nothing; a string without a path has the path `/`. This has the behaviour of its
- * `GetPathParamsQuery`, not its code. A NUL ends the path, because google/robotstxt passes the path
- * to its matcher as a C string.
+ * `GetPathParamsQuery`, not its code.
  */
 function googlePathOf(url: string): string {
-  const start = url.startsWith('//') ? 2 : 0
-  const scheme = url.indexOf('://', start)
-  const early = indexOfPath(url, start)
-  const authority = scheme !== -1 && (early === -1 || early >= scheme) ? scheme + 3 : start
-  const path = indexOfPath(url, authority)
-  if (path === -1) return '/'
-  const hash = url.indexOf('#', start)
-  if (hash !== -1 && hash < path) return '/'
-  const [cut] = url.slice(path, hash === -1 ? url.length : hash).split('\0', 1) as [string]
-  return cut.startsWith('/') ? cut : `/${cut}`
-}
-
-/** Returns the offset of the first `/`, `?` or `;`; -1 without one. */
-function indexOfPath(url: string, from: number): number {
-  const offset = url.slice(from).search(/[/?;]/)
-  return offset === -1 ? -1 : from + offset
+  const path = GOOGLE_PATH.exec(url)?.[1] ?? '/'
+  return path.startsWith('/') ? path : `/${path}`
 }

@@ -6,7 +6,7 @@ import {
   type Request,
   type StreamingHttpResponse,
 } from '@crawlee/basic'
-import type { BodyCheck } from '@politely/fetcher/internal'
+import { type BodyCheck, loadTransports } from '@politely/fetcher/internal'
 import { type PoliteGate, type ResponseCache, RobotsDisallowedError } from '@politely/gate'
 import { outsideTimeouts } from '../host-timeouts.ts'
 import { linkSourcesOf } from '../link-sources.ts'
@@ -73,8 +73,9 @@ export class CachedPages {
       send: async (headers) => {
         const added = Object.entries(headers).filter(([name]) => own[name] === undefined)
         const all = { ...hop.headers, ...accepted, ...Object.fromEntries(added) }
+        const transports = isCoded ? await loadTransports() : undefined
         const received = await send({ ...hop, ...coded, headers: all })
-        const { response, codedBody } = isCoded ? decodedResponse(received) : { response: received }
+        const { response, codedBody } = transports ? decodedResponse(received, transports) : { response: received }
         const web = toWeb(response)
         sent.set(web, { response, body: web.body, codedBody })
         return web

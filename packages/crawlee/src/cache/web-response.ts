@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import type { HttpRequest, StreamingHttpResponse } from '@crawlee/basic'
-import { type BodyCheck, decodersOf, makeResponse, messageOf, NULL_BODY } from '@politely/fetcher/internal'
+import { type BodyCheck, type loadTransports, makeResponse, messageOf, NULL_BODY } from '@politely/fetcher/internal'
 import type { FetchResponse } from '@politely/gate'
 
 const PROGRESS = { percent: 1, transferred: 0 }
@@ -45,7 +45,10 @@ function bodyOf(stream: Readable): ReadableStream<Uint8Array> {
  * Decodes a body that the client has left coded. A gzip that is cut ends where it is cut, as got lets it
  * end; the result's `codedBody` then says so.
  */
-export function decodedResponse(response: StreamingHttpResponse): {
+export function decodedResponse(
+  response: StreamingHttpResponse,
+  { decodersOf }: Awaited<ReturnType<typeof loadTransports>>,
+): {
   readonly response: StreamingHttpResponse
   readonly codedBody?: BodyCheck
 } {

@@ -115,8 +115,9 @@ export interface ClientPort {
   /**
    * Returns the rules of the URL's origin, if memory has them, they are fresh, and nothing listens for
    * verdicts. `isAllowed` of the rules is then the answer. Counts nothing.
+   * @param at The time by the clock of the client.
    */
-  readonly peek: (url: string) => CachedRules | undefined
+  readonly peek: (url: string, at: number) => CachedRules | undefined
   /** Counts the verdict on a URL that `peek` has found rules for, and that they allow. */
   readonly countAllowed: () => void
   /** Returns the verdict on such a URL. @param at The time of the check, by the clock of the client. */
@@ -167,7 +168,7 @@ export class RobotsClient implements ReportingClient {
     usageOf: (url, response, options) => this.#usage(url, response, options),
     settings: () => this.#settings,
     now: () => this.#settings.now(),
-    peek: (url) => this.#peek(url),
+    peek: (url, at) => this.#peek(url, at),
     countAllowed: () => this.#telemetry.countVerdict(true),
     verdictOn: (url, cached, at) => clientVerdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
     storedVerdict: (url) => this.#storedVerdict(url),
@@ -621,9 +622,8 @@ export class RobotsClient implements ReportingClient {
     return cached && clientVerdictOf(text, url.origin, url, cached, cached.entry.latest.at, this.#settings.policy)
   }
 
-  #peek(text: string): CachedRules | undefined {
+  #peek(text: string, at: number): CachedRules | undefined {
     if (this.#telemetry.needsVerdicts) return undefined
-    const at = this.#settings.now()
     const cached = this.#rulesByText(text, at)
     return cached !== undefined && isFresh(cached, at) ? cached : undefined
   }

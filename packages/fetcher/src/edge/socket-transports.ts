@@ -3,15 +3,10 @@ import { UnsupportedRuntimeError } from '../base/errors.ts'
 import { failure } from '../fetch/failure.ts'
 import type { RobotsTransport } from '../fetch/robots-transport.ts'
 
-export const HAS_OWN_CONNECTIONS: boolean = false
-
-/** The runtime can't look names up, so the guard checks names and literal addresses. */
-export const LOOKED_UP: 'if-lookup-given' | 'always' = 'if-lookup-given'
-
 const NO_FTP = failure('no-transport', 'ftp: needs TCP connections, which this runtime does not have')
 
 export class SocketTransports {
-  readonly own: RobotsTransport = { send: async () => NO_FTP } // never used, since HAS_OWN_CONNECTIONS is false
+  readonly own: RobotsTransport = { send: async () => NO_FTP } // never used, since undici.ts says HAS_OWN_CONNECTIONS is false
   readonly ftp: RobotsTransport = { send: async () => NO_FTP }
 
   through(): RobotsTransport {

@@ -24,3 +24,8 @@ export function warnOfUrlGuard(): void {
 
 /** The client can't make its own connections. */
 export const HAS_OWN_WAY: boolean = false
+
+export const HAS_OWN_CONNECTIONS: boolean = false
+
+/** The runtime can't look names up, so the guard checks names and literal addresses. */
+export const LOOKED_UP: 'if-lookup-given' | 'always' = 'if-lookup-given'

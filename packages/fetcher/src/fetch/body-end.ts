@@ -1,52 +1,7 @@
-// Detects whether an HTTP/1.1 body ended completely. RFC 9112 §6.3, §8, §9.8.
+// Detects whether a TLS connection ended completely. RFC 9112 §9.8.
 import type { Socket } from 'node:net'
 import { Duplex, type Readable } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
-import type { Headers } from '@politely/core/engine'
-import { headerOf } from '@politely/core/internal'
-
-/**
- * Returns whether only the end of the connection ends the body: it has neither a length nor a last
- * chunk. RFC 9112 §6.3.
- */
-export function endsWithConnection(status: number, headers: Headers): boolean {
-  if (status === 204 || status === 304) return false
-  const coding = headerOf(headers, 'transfer-encoding')
-  if (coding === undefined) return headerOf(headers, 'content-length') === undefined
-  return !isChunked(coding)
-}
-
-/** Returns whether `chunked` is the last transfer coding, so that a last chunk ends the body. */
-export function isChunked(transferEncoding: string): boolean {
-  return transferEncoding.split(',').at(-1)?.trim().toLowerCase() === 'chunked'
-}
-
-/**
- * Returns why a body that ends with its connection is incomplete, if so. To be called at the moment
- * of the end. Over TLS the body is complete only if a closure alert was received. RFC 9112 §9.8.
- * @param carrier The TCP connection under TLS, if it is known.
- */
-export function problemOfConnection(socket: Socket, carrier?: TlsCarrier): string | undefined {
-  if (carrier?.endedBefore(socket)) {
-    return 'the TLS connection ended without a closure alert in a body without Content-Length and without chunks'
-  }
-  if (socket.errored) return `${BROKEN}: ${socket.errored.message}`
-  if (!socket.readableEnded) return `${BROKEN}: it was closed before the server ended it`
-  if ((socket as Partial<TLSSocket>).encrypted === true && carrier === undefined) return UNSEEN_END
-  // Node 22 reports a reset that arrives together with bytes as an orderly end. After a reset, the
-  // handle has no peer address any more. `remoteAddress` does not show this, since Node caches it.
-  const { _handle: handle } = socket as { readonly _handle?: { getpeername?(address: object): number } | null }
-  return (handle?.getpeername?.({}) ?? 0) === 0 ? undefined : `${BROKEN}: it was reset`
-}
-
-/**
- * The problem of a body that may be complete: it ended with its TLS connection, whose closure alert
- * Node does not report.
- */
-export const UNSEEN_END =
-  'over TLS, a body without Content-Length and without chunks may be truncated: Node does not report the closure alert'
-
-const BROKEN = 'the connection broke in a body without Content-Length and without chunks'
+import { isEndReceived } from './framing.ts'
 
 /**
  * A TCP connection under TLS that records whether it ended before TLS did. A TLS socket that Node
@@ -96,13 +51,4 @@ export class TlsCarrier extends Duplex {
     this.#tcp.destroy()
     done(error)
   }
-}
-
-/**
- * Returns whether a stream's source has ended, even if bytes are still to be read. No public
- * property of streams shows this.
- */
-export function isEndReceived(stream: Readable): boolean {
-  const { _readableState: state } = stream as unknown as { readonly _readableState?: { readonly ended?: boolean } }
-  return state?.ended === true
 }

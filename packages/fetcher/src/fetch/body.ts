@@ -2,9 +2,10 @@
 import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import type { Body, Headers } from '@politely/core/engine'
-import { headerOf, isText } from '@politely/core/internal'
+import { isText } from '@politely/core/internal'
 import { BodyBuffer, bodyWithin } from '../base/byte-buffer.ts'
 import { TransferError } from './failure.ts'
+import { type Coding, codingsOf, hasOwnEnd, MAX_CODINGS } from './framing.ts'
 import { createZstdDecoders } from './zstd.ts'
 
 /**
@@ -19,7 +20,7 @@ export const ACCEPT_ENCODING = 'gzip, br'
  */
 const ONE_CHUNK: { readonly highWaterMark: number; readonly chunkSize?: number } = { highWaterMark: 1 }
 
-const DECODERS: Readonly<Record<string, () => Transform[]>> = {
+const DECODERS: Readonly<Record<Coding, () => Transform[]>> = {
   gzip: () => [createGunzip(ONE_CHUNK)],
   'x-gzip': () => [createGunzip(ONE_CHUNK)],
   deflate: () => [new Inflate()],
@@ -70,12 +71,6 @@ class Inflate extends Transform {
 }
 
 /**
- * No server needs more. Each further coding multiplies the size to which a few bytes can
- * decompress.
- */
-const MAX_CODINGS = 2
-
-/**
  * Returns the limit of a whole response as received. It includes TLS records, interim responses,
  * headers and the framing of chunks. A chunk of one byte takes six bytes (`1`, CR, LF, the byte,
  * CR, LF), so a body of `maxBodyBytes` fits in any chunks.
@@ -122,12 +117,6 @@ export async function readBody(
   if (unknown !== undefined && !isText(decodedBody.bytes))
     throw new TransferError('Z_UNKNOWN_CODING', `unknown coding ${JSON.stringify(unknown)}`)
   return decodedBody
-}
-
-/** Returns whether the framing shows where a body ends, even an empty one. */
-export function hasOwnEnd(headers: Headers): boolean {
-  if (headerOf(headers, 'content-length') === '0') return true
-  return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
 }
 
 /**
@@ -177,19 +166,6 @@ export class CodedBody extends Readable {
 /** As much as one read of a socket. */
 const MAX_JOINED_BYTES = 65_536
 
-/** Returns whether a body with these headers has to be decoded, or checked, by `readBody`. */
-export function isCoded(headers: Headers): boolean {
-  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
-  const { codings, unknown } = codingsOf(headers)
-  return codings.length > 0 || unknown !== undefined
-}
-
-/** Returns whether fetch decodes a body with these headers. It leaves a body with an unknown coding as it is. */
-export function isDecodedByFetch(headers: Headers): boolean {
-  const { codings, unknown } = codingsOf(headers)
-  return codings.length > 0 && unknown === undefined
-}
-
 /** Returns the streams that decode a body as fetch does, but strictly. Undefined if there are none. */
 export function decodersOf(headers: Headers): readonly Transform[] | undefined {
   const { codings, unknown } = codingsOf(headers)
@@ -206,32 +182,6 @@ function decode(body: Readable, decoders: readonly Transform[]): Readable {
   // gets it.
   pipeline([body, ...decoders], () => undefined)
   return decoders.at(-1) as Transform
-}
-
-/**
- * Returns the codings of the body that have to be decoded, in the order in which the server applied
- * them. undici has already removed the chunks.
- *
- * Some servers write something else in Content-Encoding, such as `utf-8`, `none` or `aws-chunked`.
- * `unknown` is the first of these. The body is read like one without it, as Node's fetch does, if
- * it turns out to be text.
- */
-function codingsOf(headers: Headers): { readonly codings: readonly string[]; readonly unknown: string | undefined } {
-  const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
-  // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown
-  // coding. RFC 9112 §6.3.
-  if (transferCodings.at(-1) === 'chunked') transferCodings.pop()
-  const contentCodings = listed(headerOf(headers, 'content-encoding'))
-  if (contentCodings.length + transferCodings.length > MAX_CODINGS)
-    return { codings: [...contentCodings, ...transferCodings], unknown: undefined }
-  const isUnknown = (coding: string) => coding !== 'identity' && !Object.hasOwn(DECODERS, coding)
-  const codings = [...contentCodings.filter((coding) => !isUnknown(coding)), ...transferCodings]
-  return { codings: codings.filter((coding) => coding !== 'identity'), unknown: contentCodings.find(isUnknown) }
-}
-
-function listed(value = ''): string[] {
-  const items = value.toLowerCase().split(',')
-  return items.map((item) => item.trim()).filter((item) => item !== '')
 }
 
 /**
@@ -265,7 +215,7 @@ function decodersFor(codings: readonly string[], maxPassedBytes: number): Transf
     throw new TransferError('Z_UNKNOWN_CODING', `${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
   // The coding that was applied last is removed first. RFC 9110 §8.4.
   return codings.toReversed().flatMap((coding, n) => {
-    const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
+    const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding as Coding] : undefined
     if (decoders === undefined) throw new TransferError('Z_UNKNOWN_CODING', `unknown coding ${JSON.stringify(coding)}`)
     return n === 0 ? decoders() : [new SizeLimit(maxPassedBytes), ...decoders()]
   })

@@ -4,11 +4,10 @@
 // without an error. Only the coded bytes show that. gzip ends with a checksum and the length of what it
 // decodes to (RFC 1952 §2.2), which are compared. Other codings are decoded a second time, when the
 // whole body has been read, and up to the length that was read.
-import { pipeline, Readable, type Transform } from 'node:stream'
-import zlib from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
 import type { Headers } from '@politely/core/engine'
-import { messageOf } from '../base/message-of.ts'
-import { decodersOf, hasOwnEnd, isDecodedByFetch } from './body.ts'
+import type { DecodedBody } from './decoded-again.ts'
+import { hasOwnEnd, isDecodedByFetch } from './framing.ts'
+import { loadTransports } from './load-transports.ts'
 
 /** Says whether a body that has arrived is whole, such as a coded one that was watched. */
 export interface BodyCheck {
@@ -19,13 +18,6 @@ export interface BodyCheck {
   problem(decoded: DecodedBody): Promise<string | undefined>
   /** Call it if the answer is not needed. */
   stop(): void
-}
-
-/** What is known of a body that fetch has decoded. */
-interface DecodedBody {
-  readonly bytes: number
-  /** As `crc32` of node:zlib computes it. */
-  readonly crc32: number
 }
 
 /** Why a coded body is not known to be whole. */
@@ -93,9 +85,8 @@ export class CodingWatch implements BodyCheck {
     if (this.#isGzip && this.#endsWithChecksum(decoded)) return undefined
     if (this.#size > MAX_KEPT_BYTES) return 'its coding is too long to check'
     // Of a gzip with several members, the last one has its own checksum. Zeros may follow it.
-    const decoders = decodersOf(this.#headers)
-    if (decoders === undefined) return 'it has too many codings to check'
-    return whyOther(Buffer.concat(this.#chunks), decoders, decoded)
+    const { whyOther } = await loadTransports()
+    return whyOther(Buffer.concat(this.#chunks), this.#headers, decoded)
   }
 
   get #isGzip(): boolean {
@@ -114,25 +105,4 @@ export class CodingWatch implements BodyCheck {
     if (last === undefined || last.byteLength < 8) return Buffer.concat(this.#chunks).subarray(-8)
     return Buffer.from(last.buffer, last.byteOffset + last.byteLength - 8, 8)
   }
-}
-
-/** Returns why coded bytes do not decode to a body. */
-async function whyOther(
-  coded: Buffer,
-  decoders: readonly Transform[],
-  { bytes, crc32 }: DecodedBody,
-): Promise<string | undefined> {
-  let size = 0
-  let checksum = 0
-  try {
-    pipeline([Readable.from([coded]), ...decoders], () => undefined) // the last one gets the errors of all
-    for await (const chunk of decoders.at(-1) as Transform) {
-      size += chunk.length
-      if (size > bytes) break
-      checksum = zlib.crc32(chunk, checksum)
-    }
-  } catch (error) {
-    return messageOf(error)
-  }
-  return size === bytes && checksum === crc32 ? undefined : 'its coding decodes to something else'
 }

@@ -11,8 +11,9 @@ import {
 } from 'node:zlib'
 import type { Body, Headers as ReplyHeaders } from '@politely/core/engine'
 import { type Failure, isText } from '@politely/core/internal'
-import { isCoded, readBody } from './body.ts'
+import { readBody } from './body.ts'
 import { failure, shortBody } from './failure.ts'
+import { isCoded } from './framing.ts'
 import { type ObservedRequest, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
 
 /** Reads up to `maxBytes` of a decoded body. The abort of the signal cancels the rest. */

@@ -13,9 +13,9 @@ import { Readable } from 'node:stream'
 import type { Headers } from '@politely/core/engine'
 import { type Failure, headerOf } from '@politely/core/internal'
 import { BodyBuffer } from '../base/byte-buffer.ts'
-import { isCoded, readBody } from './body.ts'
-import { endsWithConnection, isEndReceived, problemOfConnection, UNSEEN_END } from './body-end.ts'
+import { readBody } from './body.ts'
 import { failure } from './failure.ts'
+import { endsWithConnection, framingOf, isCoded, isEndReceived, problemOfConnection, UNSEEN_END } from './framing.ts'
 
 /** One request that was sent, and how its response ended. */
 export interface ObservedRequest {
@@ -271,25 +271,6 @@ function urlOf({ origin, path, host }: UndiciRequest): string {
   if (!path.startsWith('/')) return path // in a request to a proxy, the path is the whole URL
   const server = URL.parse(String(origin))
   return `${server?.protocol}//${host ?? server?.host}${path}`
-}
-
-const FRAMING = ['content-length', 'transfer-encoding', 'content-encoding']
-const FRAMING_LENGTHS: ReadonlySet<number> = new Set(FRAMING.map((name) => name.length))
-
-/**
- * Picks the framing headers. undici reports headers as a list of Buffers, names and values by
- * turns; over HTTP/2 as an object.
- */
-export function framingOf(headers: unknown): Headers {
-  const found: Record<string, string> = {}
-  const pairs: readonly unknown[] = Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat()
-  for (let i = 0; i < pairs.length; i += 2) {
-    if (!FRAMING_LENGTHS.has((pairs[i] as { readonly length: number }).length)) continue
-    const name = String(pairs[i]).toLowerCase()
-    const value = String(pairs[i + 1])
-    if (FRAMING.includes(name)) found[name] = found[name] === undefined ? value : `${found[name]}, ${value}`
-  }
-  return found
 }
 
 const LISTENERS = Object.entries({

@@ -4,24 +4,24 @@ import { failuresThatAre } from '@politely/core/engine'
 import type { AttemptRequest, Failure, Reply } from '@politely/core/internal'
 import type { Reach } from '../network/network-guard.ts'
 import type { RobotsVia, Way } from '../network/robots-way.ts'
-import { HAS_OWN_WAY } from '../network/undici.ts'
-import { fetchAtImport } from '../network/wrapped-fetches.ts'
+import { HAS_OWN_CONNECTIONS, HAS_OWN_WAY, LOOKED_UP } from '../network/undici.ts'
+import { fetchAtImport, type PlatformFetch } from '../network/wrapped-fetches.ts'
 import type { ClientSettings } from '../options/options.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
-import { FetchTransport } from './fetch-transport.ts'
+import { loadTransports } from './load-transports.ts'
 import type { OwnRequests } from './own-requests.ts'
-import { HAS_OWN_CONNECTIONS, LOOKED_UP, SocketTransports } from './sockets/socket-transports.ts'
+import type { RobotsTransport } from './robots-transport.ts'
+import type { SocketTransports } from './sockets/socket-transports.ts'
 
 export class Transport {
   readonly #options: ClientSettings
   readonly #ownRequests: OwnRequests
-  readonly #sockets: SocketTransports
+  #sockets: Promise<SocketTransports> | undefined
 
   constructor(options: ClientSettings, ownRequests: OwnRequests) {
     this.#options = options
     this.#ownRequests = ownRequests
-    this.#sockets = new SocketTransports(options, options.guard)
   }
 
   /**
@@ -59,7 +59,7 @@ export class Transport {
 
   /** Closes the client's own connections. The caller closes its dispatcher. */
   async close(): Promise<void> {
-    await this.#sockets.close()
+    await (await this.#sockets)?.close()
   }
 
   /** Returns what to write if another way might have worked. */
@@ -73,10 +73,11 @@ export class Transport {
   }
 
   async #sendByOwn({ url, conditions }: AttemptRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
-    if (url.startsWith('ftp:')) return this.#sockets.ftp.send({ url, conditions, reach }, deadline)
-    if (HAS_OWN_CONNECTIONS) return this.#sockets.own.send({ url, conditions, reach }, deadline)
+    const sockets = await this.#loadSockets()
+    if (url.startsWith('ftp:')) return sockets.ftp.send({ url, conditions, reach }, deadline)
+    if (HAS_OWN_CONNECTIONS) return sockets.own.send({ url, conditions, reach }, deadline)
     const refusal = await this.#refusalBeforehand(url, reach, LOOKED_UP, deadline)
-    return refusal ?? new FetchTransport(this.#options, fetchAtImport).send({ url, conditions, reach }, deadline)
+    return refusal ?? (await this.#through(fetchAtImport)).send({ url, conditions, reach }, deadline)
   }
 
   async #sendByCaller(
@@ -88,9 +89,23 @@ export class Transport {
     if (url.startsWith('ftp:')) return FTP_BYPASSES_CALLER
     const refusal = await this.#refusalBeforehand(url, reach, 'if-lookup-given', deadline)
     if (refusal !== undefined) return refusal
-    const transport =
-      way.via === 'dispatcher' ? this.#sockets.through(way.dispatcher) : new FetchTransport(this.#options, way.fetch)
+    const isDispatcher = way.via === 'dispatcher'
+    const transport = isDispatcher
+      ? (await this.#loadSockets()).through(way.dispatcher)
+      : await this.#through(way.fetch)
     return transport.send({ url, conditions, reach }, deadline)
+  }
+
+  #loadSockets(): Promise<SocketTransports> {
+    this.#sockets ??= loadTransports().then(
+      ({ SocketTransports }) => new SocketTransports(this.#options, this.#options.guard),
+    )
+    return this.#sockets
+  }
+
+  async #through(fetch: PlatformFetch): Promise<RobotsTransport> {
+    const { FetchTransport } = await loadTransports()
+    return new FetchTransport(this.#options, fetch)
   }
 
   async #refusalBeforehand(

@@ -98,8 +98,8 @@ function addressBlockOf(host: string): string | undefined {
   if (isIP(host) !== 0) return host
   if (!host.startsWith('[')) return undefined
   const address = ipaddr.process(host.slice(1, -1))
-  if (address instanceof ipaddr.IPv4) return address.toString()
-  return `${new ipaddr.IPv6([...address.parts.slice(0, 3), 0, 0, 0, 0, 0])}/48`
+  if ('octets' in address) return address.toString()
+  return `${ipaddr.fromByteArray(address.toByteArray().fill(0, 6))}/48`
 }
 
 /** Removes the trailing dot of an absolute name: `example.com.` is `example.com`. */

@@ -38,7 +38,7 @@ export function isPublicAddress(text: string, allowed: readonly AddressBlock[]):
   const address = untranslated(ipaddr.process(plain))
   if (allowed.some((block) => contains(block, address))) return true
   if (address.range() !== 'unicast' || platformBlocks().some((block) => contains(block, address))) return false
-  return address instanceof ipaddr.IPv4 || (address.parts[0] ?? 0) >> 13 === 1
+  return 'octets' in address || (address.parts[0] ?? 0) >> 13 === 1
 }
 
 function contains([first, bits]: AddressBlock, address: Address): boolean {
@@ -53,7 +53,7 @@ function blockOf(text: string): AddressBlock | undefined {
   const bits = prefix === undefined ? maxBits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : maxBits + 1
   if (bits > maxBits) return undefined
   // `isPublicAddress` compares IPv4-mapped addresses as IPv4.
-  return first instanceof ipaddr.IPv6 && first.isIPv4MappedAddress() && bits >= 96
+  return 'parts' in first && first.isIPv4MappedAddress() && bits >= 96
     ? [first.toIPv4Address(), bits - 96]
     : [first, bits]
 }
@@ -63,11 +63,12 @@ function blockOf(text: string): AddressBlock | undefined {
  * translated addresses (NAT64).
  */
 function untranslated(address: Address): Address {
-  if (!(address instanceof ipaddr.IPv6) || !address.match(TRANSLATED, 96)) return address
-  return new ipaddr.IPv4(address.toByteArray().slice(12))
+  return isTranslated(address) ? ipaddr.fromByteArray(address.toByteArray().slice(12)) : address
 }
 
-const TRANSLATED = ipaddr.IPv6.parse('64:ff9b::')
+function isTranslated(address: Address): boolean {
+  return 'parts' in address && address.parts[0] === 0x64 && address.match(ipaddr.parse('64:ff9b::'), 96)
+}
 
 /**
  * Blocks that the registries do not list, and that lead to a cloud's platform or a user's own
@@ -91,10 +92,10 @@ const PLATFORM_BLOCKS = [
  */
 export function firstSpecialAddresses(): readonly string[] {
   // Types of ipaddr.js lack the table of its `range`.
-  const tables = [ipaddr.IPv4, ipaddr.IPv6].map(
-    ({ prototype }) =>
-      (prototype as unknown as { readonly SpecialRanges: Readonly<Record<string, readonly unknown[]>> }).SpecialRanges,
-  )
+  const tables = ['0.0.0.0', '::'].map((text) => {
+    const address: unknown = ipaddr.parse(text)
+    return (address as { readonly SpecialRanges: Readonly<Record<string, readonly unknown[]>> }).SpecialRanges
+  })
   // A name has one block, or a list of blocks.
   const blocks = tables.flatMap(Object.values).flatMap((entry) => (Array.isArray(entry[0]) ? entry : [entry]))
   const special = [...(blocks as readonly AddressBlock[]), ...platformBlocks()].map(([first]) => first.toString())

@@ -22,6 +22,15 @@ export function warnOfUrlGuard(): void {}
 /** Whether `robotsVia: 'own'` is possible. */
 export const HAS_OWN_WAY: boolean = true
 
+/**
+ * Whether the client can make its own connections. Bun replaces undici by a module without Client and
+ * connector. There, the client uses the platform's fetch.
+ */
+export const HAS_OWN_CONNECTIONS: boolean = process.versions.bun === undefined
+
+/** Which names the guard looks up before a request of the platform's fetch. */
+export const LOOKED_UP: 'if-lookup-given' | 'always' = 'always'
+
 /** The key of the global dispatcher of undici 6 and 7, and of the built-in fetch of Node 22 and 24. */
 const LEGACY_DISPATCHER: unique symbol = Symbol.for('undici.globalDispatcher.1')
 

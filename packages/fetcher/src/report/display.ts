@@ -1,5 +1,5 @@
 // Displays internationalised host names.
-import punycode from 'punycode/punycode.js'
+import { toUnicode } from 'punycode/punycode.es6.js'
 
 /**
  * Returns an origin or URL with the A-labels of its host (`xn--bcher-kva`) as Unicode (`bücher`).
@@ -9,5 +9,5 @@ import punycode from 'punycode/punycode.js'
 export function displayUrl(url: string): string {
   const parsed = URL.parse(url)
   if (parsed === null || !parsed.hostname.includes('xn--')) return url
-  return url.replace(parsed.hostname, punycode.toUnicode(parsed.hostname))
+  return url.replace(parsed.hostname, toUnicode(parsed.hostname))
 }

@@ -153,20 +153,29 @@ export class Exchange {
   }
 
   /**
-   * Returns the headers that sign the request; undefined without a signature. The wait for them
-   * ends with the signal, the gate and the limit.
+   * Returns the headers that sign the request; undefined without a signature. A signer that answers
+   * at once costs no promise. The wait for another one ends with the signal, the gate and the limit.
    * @param option The option that sets the limit.
    * @param ms The limit. Milliseconds; undefined for none.
    * @throws what the signer throws, the reason of the signal, a `GateClosedError`, or a
    * `TimeoutError`.
    */
-  async sign(method: string, option: string, ms: number | undefined): Promise<SignatureHeaders | undefined> {
+  sign(
+    method: string,
+    option: string,
+    ms: number | undefined,
+  ): SignatureHeaders | undefined | Promise<SignatureHeaders | undefined> {
     const { url, signal } = this.#request
     const signature = this.#sender?.signer?.sign({ method, url })
-    this.#signature = isPromise(signature)
-      ? await this.#port.robots.whileOpen(withLimit(Promise.resolve(signature), url, option, ms), signal)
-      : signature
-    return this.#signature
+    if (isPromise(signature)) {
+      const limited = withLimit(Promise.resolve(signature), url, option, ms)
+      return this.#port.robots.whileOpen(limited, signal).then((late) => {
+        this.#signature = late
+        return late
+      })
+    }
+    this.#signature = signature
+    return signature
   }
 
   /** Calls `send`, which sends the request. Without a permit, it only calls it. */
@@ -199,7 +208,7 @@ export class Exchange {
    */
   isChallenge(method: string, response: ResponseLike): boolean {
     const signer = this.#isChallenged ? undefined : this.#sender?.signer
-    if (signer === undefined) return false
+    if (signer === undefined || response.status !== 403) return false // no header is read for nothing
     const wish = challengeOf(method, response.status, headerTextOf(response, 'accept-signature'))
     this.#isChallenged = wish !== undefined && signer.challenged(this.url, wish, this.#signature)
     return this.#isChallenged

@@ -123,7 +123,8 @@ export function assertNoPseudoHeader(name: string): void {
 }
 
 function isHostOf(url: string, host: unknown): boolean {
-  if (typeof host !== 'string' || /[^\w.:[\]%-]/.test(host)) return false
+  if (typeof host !== 'string' || host === '' || /[^\w.:[\]%-]/.test(host)) return false
+  if (url.startsWith(`http://${host}/`) || url.startsWith(`https://${host}/`)) return true // most hosts are in normal form
   const { protocol, host: expected } = new URL(url)
   return URL.parse(`${protocol}//${host}`)?.host === expected
 }

@@ -14,9 +14,10 @@ const warned = new WeakSet<PoliteGate>()
  * @param remedy What the caller can do, for the end of the message.
  */
 export function warnOfOtherName(gate: PoliteGate, header: unknown, remedy: string = LEAVE_OUT): void {
-  const { productTokens } = gate.robots
   const userAgent = String(header)
-  if (userAgent === gate.robots.userAgent || warned.has(gate) || namesItself({ userAgent, productTokens })) return
+  if (userAgent === gate.robots.userAgent || warned.has(gate)) return
+  const { productTokens } = gate.robots
+  if (namesItself({ userAgent, productTokens })) return
   warned.add(gate)
   process.emitWarning(
     `the User-Agent header of a request is ${describeValue(userAgent)}, but robots.txt is read for ${productTokens.join(' or ')}; ${remedy}`,

@@ -53,15 +53,10 @@ export function fetchInit(init: Init | undefined): Init {
   if (Object.getPrototypeOf(init) !== Object.prototype)
     for (const name of OPTION_NAMES)
       if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
-  for (const [name, values] of STRING_OPTIONS) {
-    const value = copy[name]
-    if (value === undefined) continue
-    if (typeof value !== 'string' || (values.length > 0 && !values.includes(value)))
-      throw new InvalidRequestError(
-        `\`${name}\` is ${describeValue(value)}; expected ${values.length > 0 ? `one of ${values.join(', ')}` : 'a string, such as GET'}`,
-      )
-  }
-  const { signal } = copy as Init
+  const { redirect, method, duplex, signal } = copy as Init
+  if (redirect !== undefined) assertString('redirect', redirect, ['follow', 'manual', 'error'])
+  if (method !== undefined) assertString('method', method)
+  if (duplex !== undefined) assertString('duplex', duplex, ['half'])
   if (signal !== undefined && signal !== null && typeof signal.addEventListener !== 'function')
     throw new InvalidRequestError(`\`signal\` is ${describeValue(signal)}; expected an AbortSignal`)
   return copy
@@ -74,15 +69,12 @@ export function fetchInit(init: Init | undefined): Init {
 const OPTION_NAMES: readonly string[] = `body cache credentials duplex headers integrity keepalive method mode redirect
   redirectedFrom referrer referrerPolicy signal`.split(/\s+/)
 
-/**
- * Options that decide which requests fetch makes, with the values that they may have; an empty list
- * stands for any string.
- */
-const STRING_OPTIONS: readonly (readonly [name: keyof Init, values: readonly string[]])[] = [
-  ['redirect', ['follow', 'manual', 'error']],
-  ['method', []],
-  ['duplex', ['half']],
-]
+/** Checks an option that decides which requests fetch makes. @param values Default: any string. */
+function assertString(name: string, value: unknown, values?: readonly string[]): void {
+  if (typeof value === 'string' && (values === undefined || values.includes(value))) return
+  const expected = values === undefined ? 'a string, such as GET' : `one of ${values.join(', ')}`
+  throw new InvalidRequestError(`\`${name}\` is ${describeValue(value)}; expected ${expected}`)
+}
 
 /** Returns the method as fetch sends it (WHATWG Fetch, "normalize a method"). */
 export function methodOf(method: string): string {
@@ -130,7 +122,8 @@ function simpleHeaders(given: Init['headers'] | undefined): Record<string, strin
   if (given === undefined) return {}
   if (typeof given !== 'object' || Object.getPrototypeOf(given) !== Object.prototype) return undefined
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(given)) {
+  for (const name of Object.keys(given)) {
+    const value: unknown = (given as Record<string, unknown>)[name]
     const lower = name.toLowerCase()
     const isSimple = SIMPLE_NAME.test(lower) && typeof value === 'string' && SIMPLE_VALUE.test(value)
     if (!isSimple || Object.hasOwn(headers, lower)) return undefined

@@ -8,8 +8,10 @@ import { GATE_OPTIONS, OPTIONS_OF_FETCH } from '../options/pacing.ts'
  * of a request can have no remedy.
  */
 const SILENT: ReadonlySet<string> = new Set(['dispatcher', 'signal', 'maxRedirects', 'maxBodyBytes'])
-/** The names of our options. */
-const TABLES = [OPTIONS_OF_FETCH, CLIENT_OPTIONS, GATE_OPTIONS]
+/** The names of our other options. */
+const MEANT: ReadonlySet<string> = new Set(
+  Object.keys({ ...OPTIONS_OF_FETCH, ...CLIENT_OPTIONS, ...GATE_OPTIONS }).filter((name) => !SILENT.has(name)),
+)
 const warned = new Set<string>()
 
 /** Forgets the warnings. For tests. */
@@ -24,11 +26,11 @@ export function forgetMisplaced(): void {
  * @param isBuiltIn Whether `politely` wraps the fetch of Node: that of node-fetch 2 knows `timeout`.
  */
 export function warnOfMisplaced(init: object, isBuiltIn: boolean): void {
-  if (typeof (init as { readonly headers?: Partial<Headers> | null }).headers?.append === 'function') return
   for (const name in init) {
+    if (!MEANT.has(name) && !(name === 'timeout' && isBuiltIn)) continue
     const value: unknown = init[name as keyof typeof init]
-    const isMeant = TABLES.some((options) => Object.hasOwn(options, name))
-    if (!value || !(isMeant || (name === 'timeout' && isBuiltIn)) || SILENT.has(name) || warned.has(name)) continue
+    const { headers } = init as { readonly headers?: Partial<Headers> | null }
+    if (!value || warned.has(name) || typeof headers?.append === 'function') continue
     warn(name, `has no effect on politely here, in the options of one request; write ${remedyOf(name, value)}`)
   }
 }

@@ -132,7 +132,12 @@ class PageExchange extends Exchange {
     let limit: TimeLimit | undefined
     try {
       if (onEntered !== undefined) await onEntered()
-      const signed = polite.signer === undefined ? this.#init : await this.#signed()
+      const signing = polite.signer === undefined ? undefined : this.sign(this.#method, 'requestTimeoutMs', timeoutMs)
+      const signature = isPromise(signing) ? await signing : signing
+      const signed =
+        signature === undefined
+          ? this.#init
+          : { ...this.#init, headers: Object.assign(plainHeaders(this.#init.headers), signature) }
       timeout?.start()
       if (timeoutMs !== undefined) limit = new TimeLimit(url, timeoutMs, signal)
       const init: Init & { readonly [UNTIL_HEADERS]?: boolean } =
@@ -164,12 +169,6 @@ class PageExchange extends Exchange {
 
   get #method(): string {
     return methodOf(this.#init.method ?? (isRequest(this.#input) ? this.#input.method : 'GET'))
-  }
-
-  async #signed(): Promise<Init> {
-    const signature = await this.sign(this.#method, 'requestTimeoutMs', this.#page.polite.timeoutMs)
-    if (signature === undefined) return this.#init
-    return { ...this.#init, headers: { ...plainHeaders(this.#init.headers), ...signature } }
   }
 
   /**

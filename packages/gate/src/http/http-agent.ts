@@ -48,7 +48,7 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
       'its RobotsClient has the option `sign`, and the headers of a request of node:http are complete before it may start; write politely(fetch, { gate }) or politeAgent({ gate }), or a RobotsClient without `sign`',
     )
   const addRequest: AgentLike['addRequest'] = (request, options) => {
-    lockProperty(request, 'method', 'the request has reached its agent')
+    lockProperty(request, 'method', () => 'the request has reached its agent')
     if (request.method === 'CONNECT') inner.addRequest(request, options)
     else
       void enterAndSend(
@@ -109,8 +109,8 @@ async function enterAndSend(
     request.prependOnceListener('response', (response: IncomingMessage) => {
       const { statusCode: status = 0, headers } = response
       // `headers` has only the first of several Retry-After headers.
-      const { 'retry-after': retryAfter } = response.headersDistinct
-      exchange.responded({ status, headers: { ...headers, 'retry-after': retryAfter } })
+      const retryAfter = headers['retry-after'] === undefined ? undefined : response.headersDistinct['retry-after']
+      exchange.responded({ status, headers: retryAfter ? { ...headers, 'retry-after': retryAfter } : headers })
       // Destroyed without an error: the response may have no listener for one, and then Node would
       // end the process.
       if (isRedirect(status, headers.location ?? null)) exchange.redirected('turn', () => response.destroy())
@@ -120,8 +120,10 @@ async function enterAndSend(
       exchange.end({ status, headers }) // the upgraded socket carries no more requests
       if (request.listenerCount('upgrade') === 0) socket.destroy() // as Node does without a listener
     })
-    request.once('socket', () => exchange.hasSocket())
-    onceConnected(request, () => exchange.connected())
+    request.once('socket', () => {
+      exchange.hasSocket()
+      onceConnected(request, () => exchange.connected())
+    })
     exchange.run(send)
   } catch (error) {
     fail(request, request.destroyed ? null : error) // Node has stored the error that the request was destroyed with
@@ -177,7 +179,7 @@ function headerPairs(headers: readonly unknown[]): readonly (readonly [name: unk
  */
 function lock(request: ClientRequest, target: Target): void {
   const { setHeader, appendHeader } = request
-  lockProperty(request, 'path', `robots.txt was checked for ${withoutCredentials(target.url)}`)
+  lockProperty(request, 'path', () => `robots.txt was checked for ${withoutCredentials(target.url)}`)
   request.setHeader = (name, value) => {
     if (isHost(name)) assertOwnHost(target.url, [value].flat(), target.origin)
     return setHeader.call(request, name, value)
@@ -192,7 +194,7 @@ function lock(request: ClientRequest, target: Target): void {
  * Makes a change of the property throw. Node checks `path` and `method` for line breaks only before
  * the request reaches its agent.
  */
-function lockProperty(request: ClientRequest, name: 'path' | 'method', reason: string): void {
+function lockProperty(request: ClientRequest, name: 'path' | 'method', reason: () => string): void {
   const value = request[name]
   Object.defineProperty(request, name, {
     configurable: true,
@@ -201,7 +203,7 @@ function lockProperty(request: ClientRequest, name: 'path' | 'method', reason: s
     set: (changed) => {
       if (changed === value) return
       throw new InvalidRequestError(
-        `${name} cannot be changed to ${describeValue(changed)}: ${reason}. Make another request`,
+        `${name} cannot be changed to ${describeValue(changed)}: ${reason()}. Make another request`,
       )
     },
   })

@@ -138,6 +138,7 @@ export class LocalPacer implements Pacer {
 
   /** @param _onceMs No effect: the gates of a process report each slot once. Milliseconds. */
   report(key: string, ticket: Ticket, response: PaceResponse, _onceMs?: number): void {
+    if (response.isPushback === false && !this.#paces.get(key)?.pushbacks) return // most calls: nothing changes
     this.#update(key, (pace) => applyResponse(pace, response, Number(ticket), this.#now(), this.#utcOffsetMs()))
   }
 

@@ -21,14 +21,15 @@ import type { Permit } from './permit.ts'
 
 type BodyWatch = Pick<CodingWatch, 'add' | 'end' | 'fail' | 'problem' | 'stop'>
 
-/** The permits of requests whose response may be stored. Undefined: no watch has begun. */
-const bodies = new WeakMap<Permit, BodyWatch | undefined>()
-
-/** Properties of a request of undici, which are cheaper than a WeakMap. */
+/**
+ * Properties of a request of undici, and of the permit of a request whose response may be stored. They
+ * are cheaper than a WeakMap.
+ */
 const WATCH: unique symbol = Symbol('politely.body')
 const SOCKET: unique symbol = Symbol('politely.socket')
 interface Watched {
-  [WATCH]?: BodyWatch
+  /** Undefined: no watch has begun. */
+  [WATCH]?: BodyWatch | undefined
   [SOCKET]?: Socket
 }
 
@@ -47,12 +48,12 @@ export function expectCodedBody(permit: Permit): void {
     })
   }
   isExpecting = true
-  bodies.set(permit, undefined)
+  ;(permit as Watched)[WATCH] = undefined
 }
 
 /** Returns the watch of the body of the response. Undefined if it needs none, or nothing shows its bytes. */
 export function codedBodyOf(permit: Permit): BodyCheck | undefined {
-  return bodies.get(permit)
+  return (permit as Watched)[WATCH]
 }
 
 /** Begins to watch a response, if it is expected, and if its body is coded or ends with its connection. */
@@ -63,7 +64,7 @@ export function watchCodedBody(
   headers: unknown,
 ): void {
   if (!isExpecting || permits === undefined || status < 200 || status > 499) return
-  const expecting = permits.filter((permit) => bodies.has(permit))
+  const expecting = permits.filter((permit) => WATCH in permit)
   if (expecting.length === 0) return
   const requestClass = request.constructor
   const isSilent = silent.has(requestClass)
@@ -71,7 +72,7 @@ export function watchCodedBody(
   const watch =
     (isSilent ? undefined : watchCoding(framing, () => silent.add(requestClass))) ??
     watchConnection((request as Watched)[SOCKET], status, headers, framing)
-  for (const permit of expecting) bodies.set(permit, watch) // of several requests, the last one counts
+  for (const permit of expecting) (permit as Watched)[WATCH] = watch // of several requests, the last one counts
   if (watch === undefined) return
   ;(request as Watched)[WATCH] = watch
   if (!isSubscribed) subscribeToBodies()

@@ -164,7 +164,9 @@ const PERMITS: unique symbol = Symbol('politely.permits')
 type RequestOfUndici = { [PERMITS]?: readonly NestablePermit[] }
 
 const LISTENERS: RequestListeners = {
-  onSent: (path) => forEachOpen(innermost.getStore(), (sending) => sending.saw(path)),
+  onSent: (path) => {
+    for (let open = firstOpen(innermost.getStore()); open !== undefined; open = firstOpen(open.outer)) open.saw(path)
+  },
   // The sending may end before the headers of the response arrive.
   onCreated: (request) => {
     const permits = openPermits()
@@ -186,15 +188,11 @@ const LISTENERS: RequestListeners = {
 /** Returns the permits of the request that is being sent. */
 function openPermits(): readonly NestablePermit[] | undefined {
   const first = firstOpen(innermost.getStore())
-  if (first === undefined) return undefined
-  const permits: NestablePermit[] = []
-  forEachOpen(first, ({ permit }) => permit && permits.push(permit))
+  if (first?.permit === undefined) return undefined
+  const permits = [first.permit]
+  for (let open = firstOpen(first.outer); open?.permit !== undefined; open = firstOpen(open.outer))
+    permits.push(open.permit)
   return permits
-}
-
-/** Calls `visit` for a request, and for each request that it is a part of. */
-function forEachOpen(first: Sending | undefined, visit: (sending: Sending) => void): void {
-  for (let sending = firstOpen(first); sending !== undefined; sending = firstOpen(sending.outer)) visit(sending)
 }
 
 function firstOpen(sending: Sending | undefined): Sending | undefined {

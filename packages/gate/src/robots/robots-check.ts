@@ -61,10 +61,11 @@ export class RobotsCheck {
    */
   requireAllowedNow(url: string, redirectedFrom: readonly string[] = NO_URLS): AllowedCheck | undefined {
     const port = this.#port
-    const rules = redirectedFrom.length === 0 ? port.peek(url) : undefined
+    const at = port.now()
+    const rules = redirectedFrom.length === 0 ? port.peek(url, at) : undefined
     if (rules?.rules.isAllowed(url)) {
       port.countAllowed()
-      return AllowedCheck.byRules(url, rules, port, port.now())
+      return AllowedCheck.byRules(url, rules, port, at)
     }
     const verdict = this.#checkNow(url, redirectedFrom)
     return verdict && this.#allowedOrThrow(verdict)

@@ -100,15 +100,24 @@ export interface GuardedNetwork {
     signal: AbortSignal,
   ) => Promise<BlockedAddressError | undefined> | undefined
   /** Called when a dispatched request has ended. */
-  readonly ended: (handler: Dispatcher.DispatchHandler) => void
+  readonly ended: (handler: GuardedHandler) => void
 }
+
+/** The handler of a dispatched request. */
+export interface GuardedHandler extends Dispatcher.DispatchHandler {
+  /** Where the network has dispatched the request to, until it has ended. Only the network sets it. */
+  host: object | undefined
+}
+
+const NO_URLS: readonly string[] = []
 
 /**
  * The option `redirectedFrom` of a dispatched request: the URLs that led to its URL, as for `enter`
  * of a gate. undici passes options on that it does not know.
  */
 export function dispatchedSources(options: Dispatcher.DispatchOptions): readonly string[] {
-  return redirectChain((options as SourceOptions).redirectedFrom)
+  const { redirectedFrom } = options as SourceOptions
+  return redirectedFrom === undefined ? NO_URLS : redirectChain(redirectedFrom)
 }
 
 /**
@@ -123,7 +132,7 @@ function checkedOptions(
   const { url, origin, path } = dispatchedTarget(given, ownOrigin)
   const { headers, hosts } = fixedHeaders(given.headers, sender.gate)
   try {
-    assertOwnHost(url, hosts, origin)
+    if (hosts.length > 0) assertOwnHost(url, hosts, origin)
   } catch (error) {
     throw isFromDns(given, url) ? new InvalidRequestError(`${(error as Error).message}. ${DNS_ORDER}`) : error
   }
@@ -156,7 +165,8 @@ let isStartingHandler = false
  * handler gets. The caller's handler is started before the request enters the gate, so that the
  * caller can abort the request while it waits.
  */
-class GatedRequest implements Dispatcher.DispatchController, Dispatcher.DispatchHandler {
+class GatedRequest implements Dispatcher.DispatchController, GuardedHandler {
+  host: object | undefined
   readonly #link: Link
   readonly #handler: Dispatcher.DispatchHandler
   /** Aborted when the caller aborts the request. */

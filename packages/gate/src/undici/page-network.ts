@@ -1,12 +1,12 @@
 // Applies the network guard to requests for pages, as the RobotsClient applies it to requests for
 // robots.txt.
 import { type BlockedAddressError, type NetworkGuard, registrableDomainOf } from '@politely/fetcher'
-import type { ChooseDispatcher, Reach } from '@politely/fetcher/internal'
+import { type ChooseDispatcher, type Linked, LinkedList, type Reach } from '@politely/fetcher/internal'
 import { Agent, type Dispatcher, errors } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { sendingThrough } from '../permit/sending.ts'
 import type { agentSettingsOf } from './agent-options.ts'
-import { dispatchedSources, type GuardedNetwork } from './interceptor.ts'
+import { dispatchedSources, type GuardedHandler, type GuardedNetwork } from './interceptor.ts'
 
 /**
  * An option with the origins that led to a request, its own last. Redirects that the agent follows
@@ -39,7 +39,7 @@ const MAX_KEPT_HOSTS = 32
 const LOOKUP_TIMEOUT_MS = 10_000
 
 /** An origin whose connections are kept when they are idle. */
-interface KeptHost {
+interface KeptHost extends Linked<KeptHost> {
   readonly origin: string
   readonly domain: string
   /** Which addresses a request that no redirect led to may connect to. */
@@ -60,16 +60,14 @@ export class PageNetwork implements GuardedNetwork {
   readonly #public: Agent
   readonly #any: Agent
   readonly #choose: ChooseDispatcher | undefined
-  /** By origin. The idle hosts come in the order of `idleUntil`. */
+  /** By origin. */
   readonly #kept = new Map<string, KeptHost>()
-  /** The requests that are under way to these origins, by their handlers. */
-  readonly #underWay = new Map<Dispatcher.DispatchHandler, KeptHost>()
+  /** The kept hosts without requests under way, in the order of `idleUntil`. */
+  readonly #idle = new LinkedList<KeptHost>()
   /** The requests that the caller's dispatchers have. */
   readonly #elsewhere = new Set<Dispatcher.DispatchHandler>()
   /** Called when the last of them has ended. */
   #onNoneElsewhere: (() => void) | undefined
-  /** No idle host of `#kept` may be removed before this time. */
-  #nextRemovalAt = 0
   /** By registrable domain: how many of these origins it has. */
   readonly #keptHosts = new Map<string, number>()
 
@@ -110,7 +108,8 @@ export class PageNetwork implements GuardedNetwork {
     signal: AbortSignal,
   ): Promise<BlockedAddressError | undefined> | undefined => {
     const chain: Chain = (options as Chained)[CHAIN] ?? []
-    chain.push(...(sendingThrough(this.#gate)?.sourcesOf(url) ?? []))
+    const sending = sendingThrough(this.#gate)
+    if (sending !== undefined) chain.push(...sending.sourcesOf(url))
     if (this.#choose !== undefined) {
       chain.chosen = { dispatcher: this.#choose(url) }
       if (chain.chosen.dispatcher !== undefined) return this.#refusalBeforehand(url, chain, signal)
@@ -153,20 +152,20 @@ export class PageNetwork implements GuardedNetwork {
     const isKnown = host !== undefined && (chain.length === 1 || host.reach === 'public')
     const reach = isKnown ? host.reach : this.#guard.reachOf(chain)
     const agent = reach === 'public' ? this.#public : this.#any
-    if (host !== undefined) this.#underWay.set(handler, host)
+    if (host !== undefined) (handler as GuardedHandler).host = host
     return agent.dispatch(host || isTunnel ? options : { ...options, reset: true }, handler)
   }
 
   /** Counts a request as ended. From now on its connection is idle. */
-  readonly ended = (handler: Dispatcher.DispatchHandler): void => {
+  readonly ended = (handler: GuardedHandler): void => {
     if (this.#elsewhere.delete(handler) && this.#elsewhere.size === 0) this.#onNoneElsewhere?.()
-    const host = this.#underWay.get(handler)
+    const host = handler.host as KeptHost | undefined
     if (host === undefined) return
-    this.#underWay.delete(handler)
+    handler.host = undefined
     host.underWay--
+    if (host.underWay > 0) return
     host.idleUntil = performance.now() + MAX_KEEP_ALIVE_MS
-    this.#kept.delete(host.origin) // moves it to the end
-    this.#kept.set(host.origin, host)
+    this.#idle.add(host)
   }
 
   /**
@@ -175,33 +174,30 @@ export class PageNetwork implements GuardedNetwork {
    * idle connection to each of its hosts.
    */
   #keep(origin: string): KeptHost | undefined {
-    const now = performance.now()
-    if (now >= this.#nextRemovalAt) this.#removeIdle(now)
     const host = this.#kept.get(origin) ?? this.#newKept(origin)
     if (host === undefined) return undefined
+    this.#idle.delete(host)
     host.underWay++
     return host
   }
 
   #newKept(origin: string): KeptHost | undefined {
+    this.#removeIdle(performance.now())
     const domain = registrableDomainOf(origin)
     const hosts = this.#keptHosts.get(domain) ?? 0
     if (hosts === MAX_KEPT_HOSTS) return undefined
     this.#keptHosts.set(domain, hosts + 1)
-    const host: KeptHost = { origin, domain, reach: this.#guard.reachOf([origin]), underWay: 0, idleUntil: 0 }
+    const links = { before: undefined, after: undefined, list: undefined }
+    const host = { origin, domain, reach: this.#guard.reachOf([origin]), underWay: 0, idleUntil: 0, ...links }
     this.#kept.set(origin, host)
     return host
   }
 
   /** Removes the hosts whose connections have been idle for too long. */
   #removeIdle(now: number): void {
-    this.#nextRemovalAt = now + MAX_KEEP_ALIVE_MS
-    for (const [origin, { domain, underWay, idleUntil }] of this.#kept) {
-      if (underWay > 0) continue
-      if (idleUntil > now) {
-        this.#nextRemovalAt = idleUntil
-        break
-      }
+    for (let host = this.#idle.first; host !== undefined && host.idleUntil <= now; host = this.#idle.first) {
+      const { origin, domain } = host
+      this.#idle.delete(host)
       this.#kept.delete(origin)
       const rest = (this.#keptHosts.get(domain) ?? 0) - 1
       if (rest > 0) this.#keptHosts.set(domain, rest)

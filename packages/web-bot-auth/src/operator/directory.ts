@@ -9,9 +9,8 @@ import { createHash } from 'node:crypto'
 import { OptionError } from '@politely/core'
 import { DAY_MS } from '@politely/core/internal'
 import { assertOptions, callable, describeValue, integer } from '@politely/fetcher/internal'
-import { serializeByteSequence } from 'structured-headers'
 import { checkedAgent } from '../agent-url.ts'
-import { assertPublicKey, encode, type Jwk, jwkThumbprint, type PrivateKey, privateKeyOf, publicPart } from '../keys.ts'
+import { assertPublicKey, type Jwk, type PrivateKey, privateKeyOf, publicPart, thumbprintOf } from '../keys.ts'
 import { DIRECTORY_TAG, DIRECTORY_TYPE } from '../profiles.ts'
 import { responseSignatureBase, signedInput } from '../signature-base.ts'
 import { checkedSign, type SignBytes } from '../signer.ts'
@@ -94,7 +93,7 @@ export async function signDirectory(options: DirectoryContent): Promise<SignedDi
     throw new OptionError('keys', `${describeValue(keys)} is not a list of keys; expected ${EXAMPLE}`)
   const nowMs = (callable('now', options.now, 'a function that returns milliseconds') ?? Date.now)()
   const now = Math.floor(nowMs / 1000)
-  const all = await Promise.all(keys.map((key, i) => publishedKey(`keys[${i}]`, key)))
+  const all = keys.map((key, i) => publishedKey(`keys[${i}]`, key))
   const twice = all.findIndex(({ kid }, i) => all.findIndex((other) => other.kid === kid) < i)
   if (twice !== -1)
     throw new OptionError(`keys[${twice}]`, `has the key ${all[twice]?.kid} a second time; write each key once`)
@@ -122,9 +121,9 @@ export async function signDirectory(options: DirectoryContent): Promise<SignedDi
         ]),
       ]
       const base = responseSignatureBase(request, response, input)
-      const signature = await sign(encode(base))
+      const signature = await sign(base)
       const label = `key${i + 1}`
-      return [`${label}=${signedInput(base)}`, `${label}=${serializeByteSequence(signature)}`] as const
+      return [`${label}=${signedInput(base)}`, `${label}=:${signature}:`] as const
     }),
   )
   const headers = {
@@ -155,27 +154,22 @@ interface PublishedKey {
   readonly sign: PrivateKey['sign']
 }
 
-async function publishedKey(option: string, key: unknown): Promise<PublishedKey> {
+function publishedKey(option: string, key: unknown): PublishedKey {
   const { sign, publicKey } = Object(key) as Partial<KeptKey>
   if (typeof sign === 'function') {
     assertPublicKey(`${option}.publicKey`, publicKey)
     const known = publicKey
     return described(option, known, publicPart(known), checkedSign(sign, known))
   }
-  const own = await privateKeyOf(option, key)()
+  const own = privateKeyOf(option, key)
   return described(option, Object(key), own.publicKey, own.sign)
 }
 
-async function described(
-  option: string,
-  { nbf, exp }: Jwk,
-  publicKey: Jwk,
-  sign: PrivateKey['sign'],
-): Promise<PublishedKey> {
+function described(option: string, { nbf, exp }: Jwk, publicKey: Jwk, sign: PrivateKey['sign']): PublishedKey {
   for (const [name, time] of Object.entries({ nbf, exp }))
     if (time !== undefined && !Number.isSafeInteger(time))
       throw new OptionError(`${option}.${name}`, `${describeValue(time)} is not a time in seconds since 1970`)
-  const kid = await jwkThumbprint(publicKey)
+  const kid = thumbprintOf(publicKey)
   const times = { ...(nbf !== undefined && { nbf }), ...(exp !== undefined && { exp }) }
   return { jwk: { ...publicKey, kid, use: 'sig', ...times }, kid, sign }
 }

@@ -37,10 +37,8 @@ const server = `http://127.0.0.1:${port}`
 const dispatcher = hasOnePool
   ? agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin: server }, handler))
   : agent
-const newClient = () =>
-  new RobotsClient(
-    hasOnePool ? { userAgent, fetch: (url, init) => fetch(url, { ...init, dispatcher }) } : { userAgent, lookup },
-  )
+const throughAgent = ((url: string, init: object) => fetch(url, { ...init, dispatcher })) as typeof globalThis.fetch
+const newClient = () => new RobotsClient(hasOnePool ? { userAgent, fetch: throughAgent } : { userAgent, lookup })
 /** Its limits are so high that no page has to wait. */
 const newGate = () => new PoliteGate({ robots: newClient(), minDelayMs: 0, maxConcurrentPerKey: concurrency })
 

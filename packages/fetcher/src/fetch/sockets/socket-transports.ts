@@ -9,15 +9,6 @@ import { FtpTransport } from './ftp-transport.ts'
 import { OwnConnections } from './own-connections.ts'
 import { UndiciTransport } from './undici-transport.ts'
 
-/**
- * Whether the client can make its own connections. Bun replaces undici by a module without Client and
- * connector. There, the client uses the platform's fetch.
- */
-export const HAS_OWN_CONNECTIONS: boolean = process.versions.bun === undefined
-
-/** Which names the guard looks up before a request of the platform's fetch. */
-export const LOOKED_UP: 'if-lookup-given' | 'always' = 'always'
-
 export class SocketTransports {
   readonly own: RobotsTransport
   readonly ftp: RobotsTransport
