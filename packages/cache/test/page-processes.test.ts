@@ -78,8 +78,9 @@ test(`every page is whole and no committed page is lost after kills: ${ROUNDS}`,
     await store.close()
     const { integrity, unknownFiles } = checkFiles(folder)
     expect(integrity).toBe('ok')
-    // A process that was killed within the last transaction may leave one, which the next page replaces.
-    expect(unknownFiles.length).toBeLessThanOrEqual(1)
+    // A process that was killed within a transaction may leave one for each of its two lanes, which the
+    // next pages replace.
+    expect(unknownFiles.length).toBeLessThanOrEqual(2)
   }
   expect(committed).toBeGreaterThanOrEqual(ROUNDS)
 })

@@ -2,6 +2,7 @@
 // Damaged files, files of other applications, locked files, and options of SqlitePageStore.
 import { execFile } from 'node:child_process'
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -15,7 +16,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { OptionError } from '@politely/core'
-import type { SetAside } from '@politely/sqlite/internal'
+import { DatabaseFile, type SetAside } from '@politely/sqlite/internal'
 import { fileDamages, overwrite, sizeOf } from '@politely/testkit/damaged-file'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { firstInShortRun } from '@politely/testkit/scope'
@@ -52,6 +53,7 @@ async function countPages(store: SqlitePageStore): Promise<number> {
 }
 
 const bodiesOf = ({ file }: Folder) => {
+  if (!existsSync(`${file}-bodies`)) return []
   const names = readdirSync(`${file}-bodies`, { recursive: true, encoding: 'utf8' })
   return names.filter((name) => name.includes('/')).map((name) => join(`${file}-bodies`, name))
 }
@@ -341,4 +343,89 @@ test('node:sqlite is loaded when a store is opened, not with the package', { tag
     console.log(before, isLoaded())`
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program]
   expect((await promisify(execFile)(process.execPath, args)).stdout).toBe('false true\n')
+})
+
+describe('the writes of one turn of the event loop are one transaction', () => {
+  /** Counts the statements that begin a transaction, and all that SQLite runs, of `work`. */
+  async function countStatements(work: () => Promise<unknown>) {
+    const counts = { transactions: 0, statements: 0 }
+    const prepare = vi.spyOn(DatabaseFile.prototype, 'statement')
+    try {
+      await work()
+      counts.statements = prepare.mock.calls.length
+      counts.transactions = prepare.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length
+      return counts
+    } finally {
+      prepare.mockRestore()
+    }
+  }
+  const putNumber = (store: SqlitePageStore, n: number) =>
+    put(store, recordOf(urlOf(n), bodyOf(n)), Buffer.alloc(2_000, n))
+  const logOf = (n: number) => ({ url: urlOf(n), visits: [{ at: START, status: 200, changed: true }], dueAt: START })
+
+  test('of new pages and of visits', async ({ folder }) => {
+    await using store = folder.open()
+    const pages = () => Promise.all(Array.from({ length: 20 }, (_, n) => putNumber(store, n)))
+    // 5 for each page, 3 for the visits of a URL, and 5 for the transaction.
+    expect(await countStatements(pages)).toEqual({ transactions: 1, statements: 105 })
+    const visits = () => Promise.all(Array.from({ length: 20 }, (_, n) => store.setVisits(logOf(n))))
+    expect(await countStatements(visits)).toEqual({ transactions: 1, statements: 65 })
+    const pageAndVisit = () => Promise.all([putNumber(store, 20), store.setVisits(logOf(20))])
+    expect(await countStatements(pageAndVisit)).toMatchObject({ transactions: 1 })
+    for (let n = 0; n < 21; n++) expect(await store.visits(urlOf(n))).toEqual(logOf(n))
+    for (let n = 0; n < 21; n++) expect(await store.find(urlOf(n))).toHaveLength(1)
+  })
+
+  test('and a page with a short body is found by one statement', async ({ folder }) => {
+    await using store = folder.open()
+    await putNumber(store, 1)
+    const read = async () => {
+      const [page] = await store.find(urlOf(1))
+      const body = (await store.body(page?.id ?? 0)) as Iterable<Uint8Array>
+      expect([...body]).toEqual([new Uint8Array(2_000).fill(1)])
+    }
+    expect(await countStatements(read)).toEqual({ transactions: 0, statements: 1 })
+  })
+
+  test('a body that was found in this turn is gone when the page is deleted', async ({ folder }) => {
+    await using store = folder.open()
+    await putNumber(store, 1)
+    const [page] = await store.find(urlOf(1))
+    await store.delete(urlOf(1))
+    expect(await store.body(page?.id ?? 0)).toBeUndefined()
+  })
+
+  test('a write that fails leaves the others', async ({ folder }) => {
+    await using store = folder.open()
+    writeFileSync(`${folder.file}-bodies`, 'not a folder')
+    const body = new Uint8Array(50_000)
+    const [short, long, visits] = await Promise.allSettled([
+      putNumber(store, 1),
+      put(store, recordOf(urlOf(2), body), body),
+      store.setVisits(logOf(2)),
+    ])
+    expect([short.status, long.status, visits.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await store.find(urlOf(1))).toHaveLength(1)
+    expect(await store.find(urlOf(2))).toEqual([])
+    expect(await store.visits(urlOf(2))).toEqual(logOf(2))
+  })
+
+  test('the page that was received last stays, in any order of commits', async ({ folder }) => {
+    await using store = folder.open()
+    const late = { ...recordOf(urlOf(1), bodyOf(1), 2), receivedAt: START + 1 }
+    for (const body of [new Uint8Array(10), new Uint8Array(200_000)]) {
+      await Promise.all([put(store, late, body), put(store, recordOf(urlOf(1), bodyOf(1), 1), body)])
+      expect((await store.find(urlOf(1))).map(({ record }) => record)).toEqual([late])
+      expect(bodiesOf(folder).length).toBe(body.length > 20_480 ? 1 : 0)
+      await store.delete(urlOf(1))
+    }
+  })
+
+  test('`close` finishes the writes that were begun', async ({ folder }) => {
+    const store = folder.open()
+    const writing = store.setVisits(logOf(1))
+    await store.close()
+    await writing
+    expect(await folder.open().visits(urlOf(1))).toEqual(logOf(1))
+  })
 })

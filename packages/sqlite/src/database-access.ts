@@ -30,6 +30,8 @@ export class DatabaseAccess<F extends OpenFile> {
   readonly #openFile: () => F
   /** Undefined after a damaged or replaced file was closed, until the next one is open. */
   #file: F | undefined
+  /** Whether a read of this turn of the event loop has seen that the path leads to the file. */
+  #isAtPath = false
   #isClosed = false
 
   /**
@@ -50,17 +52,25 @@ export class DatabaseAccess<F extends OpenFile> {
    * out to be damaged, replaces it and runs `work` again.
    * @throws {StoreError} after `busyTimeoutMs`, or if SQLite failed.
    */
-  async run<T>(work: (file: F) => T): Promise<T> {
+  async run<T>(work: (file: F) => T, isRead = false): Promise<T> {
     const { busyTimeoutMs } = this.#settings
     const end = performance.now() + busyTimeoutMs
     for (let pause = MIN_RETRY_DELAY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_DELAY_MS)) {
       try {
-        return this.#replaceIfDamaged(work)
+        return this.#replaceIfDamaged(work, isRead)
       } catch (error) {
         if (!isBusy(error) || performance.now() >= end) throw this.#toStoreError(error)
         await setTimeout(pause * (0.5 + Math.random())) // jitter, so that processes do not retry at the same moment
       }
     }
+  }
+
+  /**
+   * Like `run`, for work that changes nothing. Looks only once in a turn of the event loop whether the
+   * path still leads to the file, since a look costs as much as a query.
+   */
+  read<T>(work: (file: F) => T): Promise<T> {
+    return this.run(work, true)
   }
 
   /** Closes the file. Later calls of `run` reject. */
@@ -100,8 +110,8 @@ export class DatabaseAccess<F extends OpenFile> {
     }
   }
 
-  #replaceIfDamaged<T>(work: (file: F) => T): T {
-    const file = this.#currentFile()
+  #replaceIfDamaged<T>(work: (file: F) => T, isRead: boolean): T {
+    const file = isRead ? this.#fileOfTurn() : this.#currentFile()
     try {
       return work(file)
     } catch (error) {
@@ -110,6 +120,16 @@ export class DatabaseAccess<F extends OpenFile> {
       this.#renameDamaged(file.database.id, error)
       return work(this.#currentFile())
     }
+  }
+
+  #fileOfTurn(): F {
+    if (this.#isAtPath && this.#file !== undefined) return this.#file
+    const file = this.#currentFile()
+    this.#isAtPath = true
+    setImmediate(() => {
+      this.#isAtPath = false
+    })
+    return file
   }
 
   /**

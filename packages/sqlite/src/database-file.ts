@@ -98,10 +98,10 @@ export class DatabaseFile {
   inTransaction<T>(work: () => T): T {
     // Takes the write lock before the first read, so that no other process changes what the
     // transaction has read.
-    this.#db.exec('BEGIN IMMEDIATE')
+    this.statement('BEGIN IMMEDIATE').run()
     try {
       const result = work()
-      this.#db.exec('COMMIT')
+      this.statement('COMMIT').run()
       this.#shortenLog()
       return result
     } finally {
@@ -134,13 +134,18 @@ export class DatabaseFile {
     return (usedPages + Math.ceil(bytes / this.#pageBytes) - this.#maxPages) * this.#pageBytes
   }
 
+  /** Like `missingBytes`, but free pages of the file count too. */
+  excessBytes(bytes: number): number {
+    return (this.#number('PRAGMA page_count') + Math.ceil(bytes / this.#pageBytes) - this.#maxPages) * this.#pageBytes
+  }
+
   /**
    * Returns pages to the file system if the file is over the limit. Otherwise SQLite reuses free
    * pages.
    * @param otherBytes What the files of the caller take next to the database.
    */
   shrink(otherBytes = 0): void {
-    const excess = this.#number('PRAGMA page_count') + Math.ceil(otherBytes / this.#pageBytes) - this.#maxPages
+    const excess = this.excessBytes(otherBytes) / this.#pageBytes
     if (excess > 0) this.#db.exec(`PRAGMA incremental_vacuum(${excess})`)
   }
 

@@ -1,24 +1,11 @@
 // A store in one SQLite file. All writes of one turn of the event loop form one transaction.
 // Methods wait without blocking the event loop.
-import { setImmediate } from 'node:timers/promises'
 import { type Store, StoreClosedError } from '@politely/fetcher'
 import { DatabaseAccess } from './database-access.ts'
 import { type SqliteStoreOptions, type StoreSettings, storeSettingsOf } from './options.ts'
 import { sizeLimits } from './size-limits.ts'
 import { type StoredText, StoreFile, type Write } from './store-file.ts'
-
-/** A write that waits for the next transaction. */
-interface PendingWrite {
-  readonly write: Write
-  readonly resolve: () => void
-  readonly reject: (reason: unknown) => void
-}
-
-/**
- * What a write may add to the log besides its text: pages of the table and of two indexes, also for
- * a row that it evicts.
- */
-const OVERHEAD_BYTES_PER_WRITE = 4 * 4_096
+import { WriteQueue } from './write-queue.ts'
 
 /**
  * Keeps texts in a file, for the next run and for other processes on the same machine.
@@ -35,8 +22,7 @@ const OVERHEAD_BYTES_PER_WRITE = 4 * 4_096
 export class SqliteStore implements Store {
   readonly #settings: StoreSettings
   readonly #access: DatabaseAccess<StoreFile>
-  #queue: PendingWrite[] = []
-  #flushing: Promise<void> | undefined
+  readonly #queue: WriteQueue<Write>
   #closing: Promise<void> | undefined
 
   /**
@@ -53,6 +39,11 @@ export class SqliteStore implements Store {
       { ...this.#settings, example: 'robots.sqlite' },
       () => new StoreFile(path, maxBytes),
     )
+    this.#queue = new WriteQueue(sizeLimits(maxBytes).walBytes, (writes) => {
+      // Only the last write of each origin is stored. The earlier ones were overwritten.
+      const last = new Map(writes.map((write) => [write.origin, write]))
+      return this.#access.run((file) => file.commit([...last.values()], this.#settings.now()))
+    })
   }
 
   async get(origin: string): Promise<string | undefined> {
@@ -77,17 +68,17 @@ export class SqliteStore implements Store {
   // Encodes here, so that a value that is not a string rejects this call only, not the whole
   // transaction.
   async set(origin: string, text: string, keepUntil: number): Promise<void> {
-    return this.#enqueue({ origin, key: Buffer.from(origin), text: Buffer.from(text), keepUntil })
+    return this.#enqueue(origin, Buffer.from(text), keepUntil)
   }
 
   async delete(origin: string): Promise<void> {
-    return this.#enqueue({ origin, key: Buffer.from(origin), text: undefined, keepUntil: 0 })
+    return this.#enqueue(origin, undefined, 0)
   }
 
   /** Finishes all pending writes, then closes the file. Later calls of other methods reject. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      await this.#flushing
+      await this.#queue.idle()
       this.#access.close()
     })()
     return this.#closing
@@ -97,47 +88,12 @@ export class SqliteStore implements Store {
     await this.close()
   }
 
-  #enqueue(write: Write): Promise<void> {
+  #enqueue(origin: string, text: Buffer | undefined, keepUntil: number): Promise<void> {
     this.#throwIfClosing()
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#queue.push({ write, resolve, reject })
-    this.#flushing ??= this.#flush()
-    return promise
-  }
-
-  /**
-   * Commits batches until the queue is empty. Yields to the event loop between two transactions.
-   */
-  async #flush(): Promise<void> {
-    const { walBytes } = sizeLimits(this.#settings.maxBytes)
-    for (await setImmediate(); this.#queue.length > 0; await setImmediate()) {
-      const batch = this.#queue.splice(0, batchLength(this.#queue, walBytes))
-      // Only the last write of each origin is stored. The earlier ones resolve too: they were
-      // overwritten.
-      const writes = new Map(batch.map(({ write }) => [write.origin, write]))
-      try {
-        await this.#access.run((file) => file.commit([...writes.values()], this.#settings.now()))
-        for (const { resolve } of batch) resolve()
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
-      }
-    }
-    this.#flushing = undefined
+    return this.#queue.add({ origin, key: Buffer.from(origin), text, keepUntil }, text?.length ?? 0)
   }
 
   #throwIfClosing(): void {
     if (this.#closing) throw new StoreClosedError(this.#settings.path)
   }
-}
-
-/** Returns how many writes fit into one transaction of `walBytes`; at least one. */
-function batchLength(queue: readonly PendingWrite[], walBytes: number): number {
-  let bytes = 0
-  let length = 0
-  for (const { write } of queue) {
-    bytes += (write.text?.length ?? 0) + OVERHEAD_BYTES_PER_WRITE
-    if (bytes > walBytes) break
-    length++
-  }
-  return Math.max(1, length)
 }

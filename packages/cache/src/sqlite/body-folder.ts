@@ -49,7 +49,8 @@ export class BodyFolder {
   delete(id: number): void {
     this.#attempt('deleting a body', () => {
       try {
-        unlinkSync(this.#pathOf(id))
+        // Most pages have none, and an error costs more than this look.
+        if (lstatSync(this.#pathOf(id), { throwIfNoEntry: false }) !== undefined) unlinkSync(this.#pathOf(id))
       } catch (error) {
         if (!isMissing(error)) throw error
       }

@@ -1,4 +1,5 @@
 // Reads a long body from its file, and checks its blocks.
+import { setImmediate } from 'node:timers/promises'
 import zlib from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
 import { StoreError } from '@politely/sqlite'
 import type { BodyFile } from './body-folder.ts'
@@ -6,6 +7,8 @@ import { BLOCK_BYTES, type StoredBody } from './page-file.ts'
 
 /** A file that is not read for so long is closed, and opened again if it is still there. Milliseconds. */
 const IDLE_MS = 60_000
+/** How many blocks are read in one turn of the event loop. */
+const BLOCKS_PER_TURN = 16
 
 export interface ReaderSettings {
   readonly body: StoredBody
@@ -41,6 +44,8 @@ async function* blocksOf(file: IdleFile, { body, path, onDamage }: ReaderSetting
         )
       }
       yield block
+      // Files are read synchronously. A fast reader would keep the event loop and its garbage collection waiting.
+      if (n % BLOCKS_PER_TURN === BLOCKS_PER_TURN - 1) await setImmediate()
     }
   } finally {
     file.close()

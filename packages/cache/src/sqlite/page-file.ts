@@ -96,11 +96,19 @@ const MAX_EVICTIONS = 1_024
 const OVERHEAD_BYTES = 4 * 4_096
 /** File systems count in blocks of this size. */
 const FILE_BLOCK_BYTES = 4_096
-/** Uses are written together; at the latest when there are this many. */
-const MAX_UNWRITTEN_USES = 256
 /** The number of rows that `pagesAfter` returns at most. */
 const ROWS_PER_PAGE = 32
+/** The number of pages whose short bodies are kept for the rest of a turn. */
+const MAX_FOUND = 256
 const NO_BLOCKS = new Uint8Array(0)
+/** This process, for the pages that it has not finished. */
+const WRITER = `${hostname()} ${process.pid}`
+
+const USE = 'UPDATE urls SET used = (SELECT max(used) FROM urls) + 1 WHERE id = ?'
+const INSERT_URL = 'INSERT INTO urls (url, used) VALUES (?, (SELECT ifnull(max(used), 0) + 1 FROM urls))'
+const SELECT_LOOSE = `SELECT id FROM pages WHERE url IS NULL AND keep_until <= ? LIMIT ${SWEPT_PAGES}`
+const SELECT_VARIANT = 'SELECT id, received_at FROM pages WHERE url = ? AND varied = ?'
+const SELECT_SUPERFLUOUS = 'SELECT id FROM pages WHERE url = ? ORDER BY received_at DESC, id DESC LIMIT -1 OFFSET ?'
 
 /** What a page needs to become visible. */
 export interface Finished {
@@ -127,8 +135,12 @@ export class PageFile {
   readonly database: DatabaseFile
   readonly folder: BodyFolder
   readonly #maxTextBytes: number
-  /** URLs that were used since the last transaction. */
-  readonly #used: Set<string> = new Set()
+  /** The IDs of URLs that were used since the last transaction. */
+  readonly #used: Set<number> = new Set()
+  /** The rows of the pages that were found in this turn of the event loop, by their IDs. */
+  readonly #found: Map<number, Row> = new Map()
+  /** How many bytes the transaction may still add before the file is full. Below 0: SQLite is asked. */
+  #freeBytes = 0
   /** Whether the transaction made pages loose whose files must go. */
   #hasDoomedFiles = false
 
@@ -140,32 +152,40 @@ export class PageFile {
     this.database = new DatabaseFile(path, maxBytes, FORMAT)
   }
 
-  /** Whether so many uses were not written that they should be. */
-  get hasManyUses(): boolean {
-    return this.#used.size >= MAX_UNWRITTEN_USES
+  /** How many URLs were used since the last transaction, which writes that. */
+  get unwrittenUses(): number {
+    return this.#used.size
   }
 
   find(url: string): StoredPage[] {
-    this.#used.delete(url)
-    this.#used.add(url)
-    const pages = this.#all(
-      `SELECT pages.id, record, body_bytes, blocks, pages.checksum FROM urls JOIN pages ON pages.url = urls.id
+    const rows = this.#all(
+      `SELECT urls.id AS url, pages.id, record, body_bytes, blocks, pages.checksum, bytes
+       FROM urls LEFT JOIN pages ON pages.url = urls.id LEFT JOIN bodies ON bodies.page = pages.id
        WHERE urls.url = ? ORDER BY received_at DESC, pages.id DESC`,
       textOf(url),
-    ).map(pageOf)
+    )
+    if (rows[0] === undefined) return []
+    const used = Number(rows[0].url)
+    this.#used.delete(used)
+    this.#used.add(used)
+    const found = rows.filter(({ id }) => id !== null)
+    const pages = found.map(pageOf)
     for (const { record } of pages)
       if (record.url !== url) throw new DamageError(`the record of ${record.url} is at ${url}`)
+    this.#keepFound(found)
     return pages
   }
 
   /** Returns the body of a page, or what is known of its file. Undefined if the page is gone. */
   body(id: number): StoredBody | undefined {
     // One statement, since another process may delete the page between two.
-    const row = this.#get(
-      `SELECT id, record, body_bytes, blocks, checksum, bytes FROM pages LEFT JOIN bodies ON bodies.page = pages.id
-       WHERE id = ? AND url IS NOT NULL`,
-      id,
-    )
+    const row =
+      this.#found.get(id) ??
+      this.#get(
+        `SELECT id, record, body_bytes, blocks, checksum, bytes FROM pages LEFT JOIN bodies ON bodies.page = pages.id
+         WHERE id = ? AND url IS NOT NULL`,
+        id,
+      )
     if (row === undefined) return undefined
     recordTextOf(row)
     const bodyBytes = Number(row.body_bytes)
@@ -177,20 +197,25 @@ export class PageFile {
     throw new DamageError(`the body of page ${id} is damaged`)
   }
 
+  /** Commits everything that `work` writes, or nothing. It calls the methods below that change something. */
+  inTransaction(now: number, work: () => void): void {
+    this.#transaction(now, work)
+    // Only after the commit may the files of deleted pages go.
+    if (this.#hasDoomedFiles) {
+      try {
+        this.#transaction(now, () => undefined)
+      } catch {
+        // `work` is committed and must not run again. The next transaction deletes the files.
+      }
+    }
+  }
+
   /** Creates a page with a file. Within the transaction, so that no process deletes the page before. */
   createFile(fileBytes: number, now: number): { readonly id: number; readonly file: BodyFile } {
-    let file: BodyFile | undefined
-    try {
-      return this.#write(now, () => {
-        const id = this.#loosePage(undefined, now) as number
-        file = this.folder.create(id)
-        this.#reserve(id, fileBytes)
-        return { id, file }
-      })
-    } catch (error) {
-      file?.close()
-      throw error
-    }
+    const insert = 'INSERT INTO pages (keep_until, writer) VALUES (?, ?)'
+    const id = Number(this.#run(insert, now + WRITING_MS, WRITER).lastInsertRowid)
+    this.#reserve(id, fileBytes)
+    return { id, file: this.folder.create(id) }
   }
 
   /**
@@ -198,99 +223,79 @@ export class PageFile {
    * given up, or the database may be a new one.
    */
   growFile(id: number, fileBytes: number, now: number): boolean {
-    return this.#write(now, () => {
-      const isThere = this.#loosePage(id, now) !== undefined
-      if (isThere) this.#reserve(id, fileBytes)
-      return isThere
-    })
+    const update = 'UPDATE pages SET keep_until = ? WHERE id = ? AND writer IS NOT NULL'
+    const isThere = this.#run(update, now + WRITING_MS, id).changes === 1
+    if (isThere) this.#reserve(id, fileBytes)
+    return isThere
   }
 
   /**
    * Makes a page visible. It replaces the page with the same URL and varied fields, which goes even if
-   * the new page cannot be kept.
+   * the new page cannot be kept. A page that was received later stays: it was committed meanwhile.
    */
-  publish({ record, bodyBytes, id, blocks, bytes }: Finished, now: number): void {
-    this.#replace(record, id, now, (url, varied) => {
-      const text = textOf(record)
-      if (text.length > this.#maxTextBytes) return
-      this.#makeRoom(onDisk(bytes.length) + text.length + 2 * varied.length + OVERHEAD_BYTES, { url, page: id })
-      const page = this.#loosePage(id, now)
-      if (page === undefined) return
-      const isFile = bodyBytes > MAX_ROW_BYTES
-      if (isFile && id === undefined) this.#writeFile(page, bytes)
-      if (!isFile) {
-        this.folder.delete(page) // of a process that was killed before it committed a page with this ID
-        this.#run('INSERT INTO bodies (page, bytes) VALUES (?, ?)', page, bytes)
-      }
-      const checksums = new Uint8Array(Uint32Array.from(blocks).buffer)
-      this.#run(
-        `UPDATE pages SET url = ?, varied = ?, record = ?, received_at = ?, body_bytes = ?, blocks = ?, checksum = ?,
-         file_bytes = ?, keep_until = NULL, writer = NULL WHERE id = ?`,
-        url,
-        varied,
-        text,
-        record.receivedAt,
-        bodyBytes,
-        checksums,
-        checksumOf(text, checksums, page, bodyBytes),
-        isFile ? onDisk(bodyBytes) : 0,
-        page,
-      )
-    })
+  publish(finished: Finished): void {
+    const { record, id } = finished
+    const varied = textOf(record.varied)
+    const { id: url, isNew } = this.#useUrl(record.url)
+    const known = isNew ? undefined : this.#get(SELECT_VARIANT, url, varied)
+    const isLatest = known === undefined || Number(known.received_at) <= record.receivedAt
+    if (known !== undefined && isLatest) this.#deletePage(Number(known.id))
+    if (!isLatest || !this.#insert(finished, url, varied)) {
+      if (id !== undefined && this.#isDraft(id)) this.#deletePage(id)
+      this.#deleteUnusedUrl(url)
+    } else if (!isNew) {
+      for (const { id } of this.#all(SELECT_SUPERFLUOUS, url, MAX_VARIANTS)) this.#deletePage(Number(id))
+    }
   }
 
   /** Deletes the page that a new page would replace if it could be kept. */
-  publishNothing(record: PageRecord, now: number): void {
-    this.#replace(record, undefined, now, () => undefined)
+  publishNothing(record: PageRecord): void {
+    const { id: url } = this.#useUrl(record.url)
+    this.#deleteVariant(url, textOf(record.varied))
+    this.#deleteUnusedUrl(url)
   }
 
   /** Deletes a page whose file is damaged, or which was never finished. */
-  deletePage(id: number, now: number): void {
-    this.#write(now, () => {
-      const row = this.#get('SELECT url FROM pages WHERE id = ?', id)
-      if (row === undefined) return
+  deletePage(id: number): void {
+    const row = this.#get('SELECT url FROM pages WHERE id = ?', id)
+    if (row === undefined) return
+    this.#deletePage(id)
+    if (row.url !== null) this.#deleteUnusedUrl(Number(row.url))
+  }
+
+  update(id: number, record: PageRecord): void {
+    const row = this.#page(id)
+    if (row === undefined) return
+    const { url } = JSON.parse(recordTextOf(row)) as PageRecord
+    const text = textOf({ ...record, url })
+    const varied = textOf(record.varied)
+    this.#deleteVariant(Number(row.url), varied, id)
+    if (text.length > this.#maxTextBytes) {
       this.#deletePage(id)
-      if (row.url !== null) this.#deleteUnusedUrl(Number(row.url))
-    })
+      this.#deleteUnusedUrl(Number(row.url))
+      return
+    }
+    this.#makeRoom(text.length, { url: Number(row.url) })
+    this.#run(
+      'UPDATE pages SET varied = ?, record = ?, received_at = ?, checksum = ? WHERE id = ?',
+      varied,
+      text,
+      record.receivedAt,
+      checksumOf(text, row.blocks as Uint8Array, id, Number(row.body_bytes)),
+      id,
+    )
   }
 
-  update(id: number, record: PageRecord, now: number): void {
-    this.#write(now, () => {
-      const row = this.#page(id)
-      if (row === undefined) return
-      const { url } = JSON.parse(recordTextOf(row)) as PageRecord
-      const text = textOf({ ...record, url })
-      const varied = textOf(record.varied)
-      this.#deleteVariant(Number(row.url), varied, id)
-      if (text.length > this.#maxTextBytes) {
-        this.#deletePage(id)
-        this.#deleteUnusedUrl(Number(row.url))
-        return
-      }
-      this.#makeRoom(text.length, { url: Number(row.url) })
-      this.#run(
-        'UPDATE pages SET varied = ?, record = ?, received_at = ?, checksum = ? WHERE id = ?',
-        varied,
-        text,
-        record.receivedAt,
-        checksumOf(text, row.blocks as Uint8Array, id, Number(row.body_bytes)),
-        id,
-      )
-    })
+  /** Returns how many pages there were. */
+  delete(url: string): number {
+    const id = this.#idOfUrl(textOf(url))
+    return id === undefined ? 0 : this.#deletePages(id)
   }
 
-  delete(url: string, now: number): number {
-    return this.#write(now, () => {
-      const found = this.#get('SELECT id FROM urls WHERE url = ?', textOf(url))
-      return found === undefined ? 0 : this.#deletePages(Number(found.id))
-    })
-  }
-
-  forget(url: string, now: number): number {
-    return this.#write(now, () => {
-      const found = this.#get('SELECT id FROM urls WHERE url = ?', textOf(url))
-      return found === undefined ? 0 : this.#forget(Number(found.id))
-    })
+  /** Returns how many pages there were. */
+  forget(url: string): number {
+    const id = this.#idOfUrl(textOf(url))
+    return id === undefined ? 0 : this.#forget(id)
   }
 
   /** Returns some pages whose IDs are above `after`, in their order. */
@@ -309,21 +314,19 @@ export class PageFile {
     return log
   }
 
-  setVisits(log: VisitLog, now: number): void {
+  setVisits(log: VisitLog): void {
     const text = textOf(log)
     const isKept = text.length <= this.#maxTextBytes
-    this.#write(now, () => {
-      const url = this.#idOfUrl(log.url)
-      this.#makeRoom(isKept ? text.length + OVERHEAD_BYTES : 0, { url })
-      this.#run(
-        'UPDATE urls SET visits = ?, checksum = ?, due_at = ? WHERE id = ?',
-        isKept ? text : null,
-        checksumOf(text, NO_BLOCKS),
-        isKept ? (log.dueAt ?? null) : null,
-        url,
-      )
-      this.#deleteUnusedUrl(url)
-    })
+    const { id: url } = this.#useUrl(log.url)
+    this.#makeRoom(isKept ? text.length + OVERHEAD_BYTES : 0, { url })
+    this.#run(
+      'UPDATE urls SET visits = ?, checksum = ?, due_at = ? WHERE id = ?',
+      isKept ? text : null,
+      checksumOf(text, NO_BLOCKS),
+      isKept ? (log.dueAt ?? null) : null,
+      url,
+    )
+    if (!isKept) this.#deleteUnusedUrl(url)
   }
 
   due(now: number, limit: number): VisitLog[] {
@@ -345,62 +348,63 @@ export class PageFile {
     this.database.compact()
   }
 
-  /** Writes which URLs were used. */
-  writeUses(now: number): void {
-    if (this.#used.size > 0) this.#write(now, () => undefined)
+  /** Keeps the rows until the end of this turn of the event loop, since the caller may want their bodies. */
+  #keepFound(rows: readonly Row[]): void {
+    if (this.#found.size === 0) setImmediate(() => this.#found.clear())
+    if (this.#found.size >= MAX_FOUND) this.#found.clear()
+    for (const row of rows) this.#found.set(Number(row.id), row)
   }
 
-  #write<T>(now: number, work: () => T): T {
-    const result = this.#transaction(now, work)
-    // Only after the commit may the files of deleted pages go.
-    if (this.#hasDoomedFiles) {
-      try {
-        this.#transaction(now, () => undefined)
-      } catch {
-        // `work` is committed and must not run again. The next transaction deletes the files.
-      }
-    }
-    return result
-  }
-
-  #transaction<T>(now: number, work: () => T): T {
+  #transaction(now: number, work: () => void): void {
     this.#hasDoomedFiles = false
-    const result = this.database.inTransaction(() => {
-      for (const url of this.#used) this.#use(textOf(url))
-      const loose = this.#all(`SELECT id FROM pages WHERE url IS NULL AND keep_until <= ? LIMIT ${SWEPT_PAGES}`, now)
-      for (const { id } of loose) this.#deleteLoosePage(Number(id))
-      const done = work()
+    this.#found.clear()
+    this.database.inTransaction(() => {
+      this.#freeBytes = -this.database.excessBytes(this.#fileBytes())
+      for (const id of this.#used) this.#run(USE, id)
+      for (const { id } of this.#all(SELECT_LOOSE, now)) this.#deleteLoosePage(Number(id))
+      work()
+      if (this.#freeBytes >= 0) return
       this.#makeRoom(0, {})
       this.database.shrink(this.#fileBytes())
-      return done
     })
     this.#used.clear()
-    return result
   }
 
   #reserve(id: number, fileBytes: number): void {
     this.#run('UPDATE pages SET file_bytes = ? WHERE id = ?', onDisk(fileBytes), id)
+    this.#freeBytes -= onDisk(fileBytes)
     this.#makeRoom(OVERHEAD_BYTES, { page: id })
   }
 
-  /** Deletes the page that a new page replaces, and lets `work` add it. */
-  #replace(
-    record: PageRecord,
-    draft: number | undefined,
-    now: number,
-    work: (url: number, varied: Uint8Array) => void,
-  ): void {
-    const varied = textOf(record.varied)
-    this.#write(now, () => {
-      const url = this.#idOfUrl(record.url)
-      this.#deleteVariant(url, varied)
-      work(url, varied)
-      const oldest = 'SELECT id FROM pages WHERE url = ? ORDER BY received_at DESC, id DESC LIMIT -1 OFFSET ?'
-      for (const { id } of this.#all(oldest, url, MAX_VARIANTS)) this.#deletePage(Number(id))
-      if (draft !== undefined && this.#get('SELECT 1 FROM pages WHERE id = ? AND url IS NULL', draft))
-        this.#deletePage(draft) // it was not kept
-      this.#deleteUnusedUrl(url)
-    })
+  /** Adds a page that is finished. Returns false if it is not kept: it is too long, or its draft is gone. */
+  #insert({ record, bodyBytes, id, blocks, bytes }: Finished, url: number, varied: Uint8Array): boolean {
+    const text = textOf(record)
+    if (text.length > this.#maxTextBytes) return false
+    this.#makeRoom(onDisk(bytes.length) + text.length + 2 * varied.length + OVERHEAD_BYTES, { url, page: id })
+    if (id !== undefined && !this.#isDraft(id)) return false
+    if (id !== undefined) this.#run('DELETE FROM pages WHERE id = ?', id)
+    const page = id ?? Number(this.#get("SELECT seq + 1 AS next FROM sqlite_sequence WHERE name = 'pages'")?.next)
+    const isFile = bodyBytes > MAX_ROW_BYTES
+    if (isFile && id === undefined) this.#writeFile(page, bytes)
+    const checksums = new Uint8Array(Uint32Array.from(blocks).buffer)
+    this.#run(
+      `INSERT INTO pages (id, url, varied, record, received_at, body_bytes, blocks, checksum)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      page,
+      url,
+      varied,
+      text,
+      record.receivedAt,
+      bodyBytes,
+      checksums,
+      checksumOf(text, checksums, page, bodyBytes),
+    )
+    if (isFile) this.#run('UPDATE pages SET file_bytes = ? WHERE id = ?', onDisk(bodyBytes), page)
+    else {
+      this.folder.delete(page) // of a process that was killed before it committed a page with this ID
+      this.#run('INSERT INTO bodies (page, bytes) VALUES (?, ?)', page, bytes)
+    }
+    return true
   }
 
   /** Deletes the page of a URL with these varied fields, except the page `kept`. */
@@ -422,32 +426,25 @@ export class PageFile {
     }
   }
 
-  #use(url: Uint8Array): void {
-    this.#run('UPDATE urls SET used = (SELECT max(used) FROM urls) + 1 WHERE url = ?', url)
+  #idOfUrl(key: Uint8Array): number | undefined {
+    const found = this.#get('SELECT id FROM urls WHERE url = ?', key)
+    return found && Number(found.id)
   }
 
-  /** Adds a URL if it is new, and marks it as used. */
-  #idOfUrl(url: string): number {
+  /** Marks a URL as used. Adds it if it is new. */
+  #useUrl(url: string): { readonly id: number; readonly isNew: boolean } {
     const key = textOf(url)
-    this.#run('INSERT INTO urls (url, used) VALUES (?, 0) ON CONFLICT DO NOTHING', key)
-    this.#use(key)
-    return Number(this.#get('SELECT id FROM urls WHERE url = ?', key)?.id)
+    const known = this.#idOfUrl(key)
+    if (known !== undefined) {
+      this.#run(USE, known)
+      return { id: known, isNew: false }
+    }
+    return { id: Number(this.#run(INSERT_URL, key).lastInsertRowid), isNew: true }
   }
 
-  /** Returns the ID of an unfinished page: `id`, or a new page. Undefined if `id` is gone. */
-  #loosePage(id: number | undefined, now: number): number | undefined {
-    const keepUntil = now + WRITING_MS
-    if (id !== undefined) {
-      const { changes } = this.#run(
-        'UPDATE pages SET keep_until = ? WHERE id = ? AND writer IS NOT NULL',
-        keepUntil,
-        id,
-      )
-      return changes === 1 ? id : undefined
-    }
-    const writer = `${hostname()} ${process.pid}`
-    const { lastInsertRowid } = this.#run('INSERT INTO pages (keep_until, writer) VALUES (?, ?)', keepUntil, writer)
-    return Number(lastInsertRowid)
+  /** Whether a page is unfinished, and has not been given up. */
+  #isDraft(id: number): boolean {
+    return this.#get('SELECT 1 FROM pages WHERE id = ? AND writer IS NOT NULL', id) !== undefined
   }
 
   /** Deletes a page. If it has a file, that goes with the next transaction. */
@@ -507,6 +504,8 @@ export class PageFile {
    * @param kept What must stay, because the transaction works on it.
    */
   #makeRoom(bytes: number, kept: { readonly url?: number; readonly page?: number | undefined }): void {
+    this.#freeBytes -= bytes
+    if (this.#freeBytes >= 0) return
     const isFull = () => this.database.missingBytes(bytes + this.#fileBytes()) > 0
     if (!isFull()) return
     this.#deleteDeadDrafts()

@@ -1,4 +1,5 @@
-// A store of pages in one SQLite file. It survives restarts, and processes may share it.
+// A store of pages in one SQLite file. It survives restarts, and processes may share it. All writes
+// of one turn of the event loop form one transaction.
 
 import { StoreError } from '@politely/sqlite'
 import {
@@ -8,6 +9,8 @@ import {
   type FileWords,
   fileSettings,
   type SetAside,
+  sizeLimits,
+  WriteQueue,
 } from '@politely/sqlite/internal'
 import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from '../page-store.ts'
 import { readStoredBody } from './body-reader.ts'
@@ -61,6 +64,8 @@ const MAX_EAGER_BYTES = 1_048_576
 /** The file of a body grows by so much at a time: by one block of 128 KiB in the smallest store. */
 const MAX_RESERVED_BYTES = 1_048_576
 const RESERVED_SHARE = 128
+/** Uses are written together; at the latest when there are this many. */
+const MAX_UNWRITTEN_USES = 256
 const FILE_WORDS: FileWords = { option: 'file', example: 'pages.sqlite', inMemory: 'MemoryPageStore' }
 
 /**
@@ -80,6 +85,7 @@ export class SqlitePageStore implements PageStore {
   readonly #maxBytes: number
   readonly #now: () => number
   readonly #access: DatabaseAccess<PageFile>
+  readonly #queue: WriteQueue<(file: PageFile, now: number) => void>
   readonly #writers: Set<PageWriter> = new Set()
   #closing: Promise<void> | undefined
 
@@ -100,34 +106,41 @@ export class SqlitePageStore implements PageStore {
       { path: this.#path, example: FILE_WORDS.example, busyTimeoutMs, onSetAside },
       () => new PageFile(this.#path, maxBytes),
     )
+    this.#queue = new WriteQueue(sizeLimits(maxBytes).walBytes, (writes) =>
+      this.#access.run((file) => {
+        const at = now()
+        file.inTransaction(at, () => {
+          for (const write of writes) write(file, at)
+        })
+      }),
+    )
   }
 
   async find(url: string): Promise<readonly StoredPage[]> {
-    const { pages, hasManyUses } = await this.#access.run((file) => {
-      return { pages: file.find(url), hasManyUses: file.hasManyUses }
+    const { pages, uses } = await this.#access.read((file) => {
+      return { pages: file.find(url), uses: file.unwrittenUses }
     })
-    if (hasManyUses) await this.#writeUses()
+    if (uses >= MAX_UNWRITTEN_USES) await this.#writeUses()
     return pages
   }
 
   begin(): PageWriter {
     const writer = new SqlitePageWriter({
-      access: this.#access,
+      write: (bytes, work) => this.#write(bytes, work),
       maxBodyBytes: Math.floor(this.#maxBytes / 3),
       reservedBytes: Math.min(MAX_RESERVED_BYTES, this.#maxBytes / RESERVED_SHARE),
-      now: this.#now,
       onEnd: () => this.#writers.delete(writer),
     })
     this.#writers.add(writer)
     return writer
   }
 
-  async update(id: number, record: PageRecord): Promise<void> {
-    await this.#access.run((file) => file.update(id, record, this.#now()))
+  update(id: number, record: PageRecord): Promise<void> {
+    return this.#write(0, (file) => file.update(id, record))
   }
 
   async body(id: number): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array> | undefined> {
-    const { body, folder } = await this.#access.run((file) => ({ body: file.body(id), folder: file.folder }))
+    const { body, folder } = await this.#access.read((file) => ({ body: file.body(id), folder: file.folder }))
     if (body?.bytes !== undefined) return body.bodyBytes === 0 ? [] : [body.bytes]
     if (body === undefined) return undefined
     const deletePage = () => this.#deleteDamaged(id)
@@ -138,32 +151,32 @@ export class SqlitePageStore implements PageStore {
   }
 
   delete(url: string): Promise<number> {
-    return this.#access.run((file) => file.delete(url, this.#now()))
+    return this.#write(0, (file) => file.delete(url))
   }
 
   forget(url: string): Promise<number> {
-    return this.#access.run((file) => file.forget(url, this.#now()))
+    return this.#write(0, (file) => file.forget(url))
   }
 
   async *pages(): AsyncIterable<StoredPage> {
     for (let after: number | undefined = 0; after !== undefined; ) {
       const last: number = after
-      const pages: readonly StoredPage[] = await this.#access.run((file) => file.pagesAfter(last))
+      const pages: readonly StoredPage[] = await this.#access.read((file) => file.pagesAfter(last))
       yield* pages
       after = pages.at(-1)?.id
     }
   }
 
   visits(url: string): Promise<VisitLog | undefined> {
-    return this.#access.run((file) => file.visits(url))
+    return this.#access.read((file) => file.visits(url))
   }
 
   setVisits(log: VisitLog): Promise<void> {
-    return this.#access.run((file) => file.setVisits(log, this.#now()))
+    return this.#write(0, (file) => file.setVisits(log))
   }
 
   due(now: number, limit: number): Promise<readonly VisitLog[]> {
-    return this.#access.run((file) => file.due(now, limit))
+    return this.#access.read((file) => file.due(now, limit))
   }
 
   async compact(): Promise<void> {
@@ -175,6 +188,7 @@ export class SqlitePageStore implements PageStore {
     this.#closing ??= (async () => {
       await Promise.allSettled([...this.#writers].map((writer) => writer.abort()))
       await this.#writeUses()
+      await this.#queue.idle()
       this.#access.close()
     })()
     return this.#closing
@@ -182,6 +196,18 @@ export class SqlitePageStore implements PageStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  /**
+   * Changes the file in the next transaction. If other processes lock it, `work` may run several times.
+   * @param bytes How many bytes it writes; small ones needn't be counted.
+   */
+  async #write<T>(bytes: number, work: (file: PageFile, now: number) => T): Promise<T> {
+    let result!: T
+    await this.#queue.add((file, now) => {
+      result = work(file, now)
+    }, bytes)
+    return result
   }
 
   /** Returns undefined if the body is damaged. */
@@ -199,7 +225,7 @@ export class SqlitePageStore implements PageStore {
   /** If that fails, the next reader finds the damage again. */
   async #deleteDamaged(id: number): Promise<void> {
     try {
-      await this.#access.run((file) => file.deletePage(id, this.#now()))
+      await this.#write(0, (file) => file.deletePage(id))
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
     }
@@ -208,7 +234,8 @@ export class SqlitePageStore implements PageStore {
   /** Which URLs were used only decides which are evicted first, so a failure does not matter. */
   async #writeUses(): Promise<void> {
     try {
-      await this.#access.run((file) => file.writeUses(this.#now()))
+      const uses = await this.#access.read((file) => file.unwrittenUses)
+      if (uses > 0) await this.#write(0, () => undefined)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
     }

@@ -1,18 +1,17 @@
 // Writes one response: a long body to a file while it arrives, and the rest to the database.
 import zlib from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
-import type { DatabaseAccess } from '@politely/sqlite/internal'
 import { BlockBuffer } from '../block-buffer.ts'
 import type { PageRecord, PageWriter } from '../page-store.ts'
 import type { BodyFile } from './body-folder.ts'
 import { BLOCK_BYTES, type PageFile } from './page-file.ts'
 
 export interface WriterSettings {
-  readonly access: DatabaseAccess<PageFile>
+  /** Changes the database. `work` writes so many bytes, and may run several times. */
+  readonly write: <T>(bytes: number, work: (file: PageFile, now: number) => T) => Promise<T>
   /** A longer body is not kept. */
   readonly maxBodyBytes: number
   /** A file reserves so many bytes at a time; at least one block. */
   readonly reservedBytes: number
-  readonly now: () => number
   /** Called when `commit` or `abort` has ended. */
   readonly onEnd: () => void
 }
@@ -77,14 +76,14 @@ export class SqlitePageWriter implements PageWriter {
   }
 
   async #publish(record: PageRecord): Promise<void> {
-    const { access, now } = this.#settings
+    const { write } = this.#settings
     const rest = this.#buffer.rest()
     const bodyBytes = this.#bodyBytes
     if (this.#id !== undefined && rest.length > 0) await this.#append([rest])
-    if (this.#isLost) return access.run((file) => file.publishNothing(record, now()))
+    if (this.#isLost) return write(0, (file) => file.publishNothing(record))
     const bytes = this.#id === undefined ? rest : new Uint8Array(0)
     const blocks = this.#id === undefined ? [zlib.crc32(rest)] : this.#blocks
-    await access.run((file) => file.publish({ record, bodyBytes, id: this.#id, blocks, bytes }, now()))
+    await write(bytes.length, (file) => file.publish({ record, bodyBytes, id: this.#id, blocks, bytes }))
   }
 
   async #append(blocks: readonly Uint8Array[]): Promise<void> {
@@ -98,15 +97,21 @@ export class SqlitePageWriter implements PageWriter {
 
   /** Lets the file have this length. */
   async #reserve(length: number): Promise<void> {
-    const { access, now, reservedBytes } = this.#settings
+    const { write, reservedBytes } = this.#settings
     if (length <= this.#reservedBytes) return
     this.#reservedBytes += reservedBytes
     const id = this.#id
-    if (id === undefined) {
-      const created = await access.run((file) => file.createFile(this.#reservedBytes, now()))
-      this.#id = created.id
-      this.#file = created.file
-    } else this.#isLost = !(await access.run((file) => file.growFile(id, this.#reservedBytes, now())))
+    if (id !== undefined) {
+      this.#isLost = !(await write(0, (file, now) => file.growFile(id, this.#reservedBytes, now)))
+      return
+    }
+    const created = await write(0, (file, now) => {
+      this.#file?.close() // of an attempt that has failed
+      const { id, file: body } = file.createFile(this.#reservedBytes, now)
+      this.#file = body
+      return id
+    })
+    this.#id = created
   }
 
   async #drop(): Promise<void> {
@@ -115,7 +120,7 @@ export class SqlitePageWriter implements PageWriter {
     this.#id = undefined
     this.#isLost = true
     this.#buffer.clear()
-    if (id !== undefined) await this.#settings.access.run((file) => file.deletePage(id, this.#settings.now()))
+    if (id !== undefined) await this.#settings.write(0, (file) => file.deletePage(id))
   }
 
   #end(): void {
