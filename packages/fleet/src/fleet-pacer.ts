@@ -17,6 +17,10 @@
 // replies `slot`, and the request starts. The site replies 429, so the gate calls `report`. The
 // script stores a longer pause, and `KnownPushbacks` remembers the pause in case the server loses
 // it.
+//
+// If more requests of the key wait, the slot comes with their turn, so that each of them takes one
+// call. A slot that is free in a moment (`soonMs`) is reserved too, and `reserve` replies then.
+import { setTimeout } from 'node:timers/promises'
 import { OptionError } from '@politely/core'
 import {
   applyResponse,
@@ -192,6 +196,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
     seesSending = false,
     allowedMs = 0,
     terms?: LeaseTerms,
+    waiting?: number,
   ): Promise<Reservation> {
     const lease = this.#leaseOf(terms)
     const calledAt = this.#now()
@@ -206,6 +211,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
       return { kind: 'wait', ticket: waitTicketOf(turn), waitMs: at - calledAt, because }
     }
     let slot: number | undefined
+    let turn = turnOf(ticket) ?? known?.turn
     for (;;) {
       const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots, allowedMs)
       await this.#calls.resend(key)
@@ -220,7 +226,9 @@ export class FleetPacer implements Pacer, ReportingPacer {
         knownPauses,
         lease,
         ifClear: this.#circuits.isUnseen(key) || undefined,
-        ...(turnOf(ticket) ?? known?.turn),
+        takesTurn: (waiting !== undefined && waiting > 0) || undefined,
+        soonMs: waiting === undefined ? undefined : this.#allowance.soonMs(allowances),
+        ...turn,
       }
       const reply = await this.#calls.tryCall<SlotReply | WaitReply | FullReply | PlainReply<'failures'>>(
         'reserve',
@@ -228,7 +236,11 @@ export class FleetPacer implements Pacer, ReportingPacer {
         request,
       )
       if (reply === undefined) {
-        if (slot !== undefined) void this.#calls.deliver('cancel', key, { slot }) // its reply was too late to be used
+        if (slot !== undefined) {
+          // The reply to an earlier call was too late to be used.
+          void this.#calls.deliver('cancel', key, { slot })
+          if (turn !== undefined) void this.#calls.deliver('cancelWait', key, { ...turn })
+        }
         return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms)
       }
       this.#pushbacks.told(key, pushback, reply.epoch)
@@ -245,32 +257,39 @@ export class FleetPacer implements Pacer, ReportingPacer {
         const isOwn =
           terms?.leaseMs === undefined && (lease?.open.length ?? 0) - (ended?.length ?? 0) >= (lease?.max ?? 0)
         const waitMs = Math.min(reply.waitMs, isOwn ? OWN_FULL_MS : FULL_WAIT_MS)
-        const turn = turnOf(ticket) ?? known?.turn ?? { turnAt: reply.since, turnBefore: 0, turnStepMs: 0 }
+        turn ??= { turnAt: reply.since, turnBefore: 0, turnStepMs: 0 }
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because: 'concurrency', ended }
       }
       if (reply.kind === 'wait') {
-        const { waitMs, because, turn } = reply
-        this.#turns.set(key, { turn, at: this.#now() + waitMs, because, isOfEstimate: false })
+        const { waitMs, because } = reply
+        this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isOfEstimate: false })
         const isPushback = because === 'retry-after' || because === 'backoff' || because === 'rate-limit'
         if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
-        return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because, ended }
+        return { kind: 'wait', ticket: waitTicketOf(reply.turn), waitMs, because, ended }
       }
+      const { next, waitMs } = reply
+      turn = next?.turn
+      if (waitMs > 0) await this.#until(sentAt + tookMs + waitMs) // even a slot that is given back was taken until then
       if (tookMs <= maxReplyMs) {
         const { delay } = reply
         const laterMs = delay.delayMs > 0 ? allowedMs : 0
         if (lease !== undefined && terms?.leaseMs === undefined) this.#renewals?.add(key, reply.slot)
+        const nextTicket = turn && waitTicketOf(turn)
         if (this.#hasTestClock) {
-          const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended } as const
-          return laterMs === 0 ? slot : { ...slot, nextAfterMs: delay.delayMs + laterMs }
+          const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended, nextTicket } as const
+          const nextAfterMs = next?.waitMs ?? delay.delayMs + laterMs
+          return nextAfterMs === delay.delayMs ? slot : { ...slot, nextAfterMs }
         }
-        const startBy = sentAt + allowances.allowanceMs
+        const allowanceMs = allowances.allowanceMs + (waitMs > 0 ? allowances.timerAllowanceMs : 0)
+        const startBy = sentAt + waitMs + allowanceMs
         return {
           kind: 'slot',
           ticket: ticketOf(reply, { until: startBy, isAwaited: awaitsSent }),
           delay,
           startWithinMs: startBy - calledAt,
           awaitsSent,
-          nextAfterMs: sentAt + tookMs + delay.delayMs + allowances.allowanceMs + laterMs - calledAt,
+          nextAfterMs: sentAt + tookMs + (next?.waitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs) - calledAt,
+          nextTicket,
           ended,
         }
       }
@@ -424,6 +443,11 @@ export class FleetPacer implements Pacer, ReportingPacer {
   close(): void {
     this.#calls.close()
     this.#renewals?.close()
+  }
+
+  /** @param at The time of the worker's clock. A timer may fire a little early. */
+  async #until(at: number): Promise<void> {
+    for (let leftMs = at - this.#now(); leftMs > 0; leftMs = at - this.#now()) await setTimeout(Math.ceil(leftMs))
   }
 
   /** The lease of a request, as the script gets it. Requests with local slots are not on the server. */

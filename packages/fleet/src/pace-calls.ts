@@ -250,7 +250,10 @@ export class PaceCalls {
     pending.then(startOthers, () => undefined)
     return withTimeout(pending, this.#options.timeoutMs, () => {
       const giveBack = (late: PaceReply) => {
-        if (late.kind === 'slot') void this.deliver('cancel', key, { slot: late.slot })
+        if (late.kind === 'slot') {
+          setTimeout(() => void this.deliver('cancel', key, { slot: late.slot }), Math.ceil(late.waitMs)) // not before its time
+          if (late.next !== undefined) void this.deliver('cancelWait', key, { ...late.next.turn })
+        }
         // If the call had the same turn, the worker still has its ticket.
         const isNewTurn = late.kind === 'wait' && late.turn.turnAt !== request.turnAt
         if (isNewTurn) void this.deliver('cancelWait', key, { ...late.turn })

@@ -15,10 +15,14 @@ interface Reply {
 export interface SlotReply extends Reply {
   readonly kind: 'slot'
   readonly slot: number
+  /** The time until the slot. Milliseconds; 0 unless the request has `soonMs`. */
+  readonly waitMs: number
   readonly delay: Delay
   /** Whether the last responses to requests of this key were pushbacks. */
   readonly hasPushbacks: boolean
   readonly ended: readonly number[] | undefined
+  /** The turn of the worker's next request, and the time until then: with `takesTurn`. */
+  readonly next: { readonly waitMs: number; readonly turn: WorkerTurn } | undefined
 }
 
 export interface WaitReply extends Reply {
@@ -125,11 +129,13 @@ export function paceReplyOf(operation: string, kind: unknown, fields: ReplyField
       const delay = { delayMs: ms(fields.delayMs, invalid), because: one(DELAY_REASONS, because, invalid) }
       const hasPushbacks = flag(fields.hasPushbacks, invalid)
       const ended = slots(fields.ended, invalid)
-      return { epoch, isEpochLost, kind: known, slot: ms(fields.slot, invalid), delay, hasPushbacks, ended }
+      const { waitMs = 0, nextWaitMs, turnAt } = fields
+      const next = turnAt === undefined ? turnAt : { waitMs: ms(nextWaitMs, invalid), turn: turnOf(fields, invalid) }
+      const slot = ms(fields.slot, invalid)
+      return { epoch, isEpochLost, kind: known, slot, waitMs: ms(waitMs, invalid), delay, hasPushbacks, ended, next }
     }
     case 'wait': {
-      const [turnAt, turnBefore] = [ms(fields.turnAt, invalid), ms(fields.turnBefore, invalid)]
-      const turn = { turnAt, turnBefore, turnStepMs: ms(fields.turnStepMs, invalid) }
+      const turn = turnOf(fields, invalid)
       const waitMs = ms(fields.waitMs, invalid)
       const ended = slots(fields.ended, invalid)
       return { epoch, isEpochLost, kind: known, waitMs, because: one(WAIT_REASONS, because, invalid), turn, ended }
@@ -165,6 +171,10 @@ export function circuitReplyOf({ isStored, value, now }: ReplyFields, invalid: (
 function one<const T>(expected: readonly T[], value: unknown, invalid: () => Error): T {
   if (expected.includes(value as T)) return value as T
   throw invalid()
+}
+
+function turnOf({ turnAt, turnBefore, turnStepMs }: ReplyFields, invalid: () => Error): WorkerTurn {
+  return { turnAt: ms(turnAt, invalid), turnBefore: ms(turnBefore, invalid), turnStepMs: ms(turnStepMs, invalid) }
 }
 
 function ms(value: unknown, invalid: () => Error): number {

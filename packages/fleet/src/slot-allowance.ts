@@ -32,6 +32,8 @@ const MAX_LEVELS = 3
  * calls too early.
  */
 const TIMER_MS = 3
+/** A pushback that arrives meanwhile comes too late for the request of the slot. Our choice. */
+const MAX_SOON_MS = 50
 
 /** The allowances of one slot. Milliseconds. */
 interface Allowances {
@@ -72,6 +74,15 @@ export class SlotAllowance {
     const maxReplyMs = Math.min(Math.max(2 * this.#expectedMs, MIN_REPLY_MS), this.#timeoutMs)
     const allowanceMs = (furtherSlots + 1) * maxReplyMs + START_MS
     return { maxReplyMs, allowanceMs, timerAllowanceMs: this.#expectedMs + TIMER_MS, maxAllowanceMs }
+  }
+
+  /**
+   * How long before its time a slot may be reserved: a worker that calls a little early need not
+   * call again. Undefined if the slot must be free now. Milliseconds.
+   */
+  soonMs({ allowanceMs, timerAllowanceMs, maxAllowanceMs }: Omit<Allowances, 'maxReplyMs'>): number | undefined {
+    const soonMs = Math.min(MAX_SOON_MS, maxAllowanceMs - allowanceMs - timerAllowanceMs)
+    return soonMs > 0 ? soonMs : undefined
   }
 
   /** A reply took this long. */

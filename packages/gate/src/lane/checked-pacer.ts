@@ -13,7 +13,7 @@ import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
 
 const REASON = `because one of ${Object.keys(PACE_REASONS).join(', ')}`
-const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs?, ended? }"
+const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs?, nextTicket?, ended? }"
 const WAIT = "{ kind: 'wait', ticket, waitMs, because, ended? }"
 
 /**
@@ -87,9 +87,10 @@ export class CheckedPacer {
     seesSending: boolean,
     allowanceMs: number,
     lease: LeaseTerms | undefined,
+    waiting: number | undefined,
   ): Reservation | Promise<Reservation> {
     try {
-      const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs, lease)
+      const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs, lease, waiting)
       if (this.#isOwn) return reservation
       return isPromise(reservation)
         ? this.#settled('reserve', key, reservation, checkedReservation)
@@ -259,10 +260,10 @@ function isOfConnection(error: unknown): boolean {
 }
 
 function checkedReservation(reservation: Reservation): Reservation {
-  const { kind, ticket, delay, startWithinMs, nextAfterMs, ended = [] } = fieldsOf(reservation)
+  const { kind, ticket, delay, startWithinMs, nextAfterMs, nextTicket, ended = [] } = fieldsOf(reservation)
   const isTicket = isTicketOf(ticket)
   const areTimes = [startWithinMs, nextAfterMs].every((ms) => ms === undefined || isDuration(ms))
-  const areTickets = Array.isArray(ended) && ended.every(isTicketOf)
+  const areTickets = Array.isArray(ended) && [...ended, nextTicket ?? ''].every(isTicketOf)
   if (kind === 'slot' && isTicket && isDelay(delay) && areTimes && areTickets) return reservation
   if (areTickets && kind === 'wait' && (isTicket || ticket === undefined) && isWait(reservation, isReason))
     return reservation
