@@ -10,6 +10,7 @@
 //   KnownPushbacks   the server may lose the pause after a pushback
 //   LocalFallback    slots while the server is away, with `onFailure: 'local'`
 //   LeaseRenewals    requests that last longer than their leases
+//   SteadyKeys       which keys have another request by the time of each slot
 //   FleetCircuits    which origins get no requests for a time, because they have failed
 //
 // Example of one request: the gate calls `reserve`. The script replies `wait`, with a turn, which
@@ -18,8 +19,8 @@
 // script stores a longer pause, and `KnownPushbacks` remembers the pause in case the server loses
 // it.
 //
-// If more requests of the key wait, the slot comes with their turn, so that each of them takes one
-// call. A slot that is free in a moment (`soonMs`) is reserved too, and `reserve` replies then.
+// If more requests of the key wait, here and elsewhere, the slot comes with the next turn, so that
+// each request takes one call. A slot that is free in a moment (`soonMs`) is reserved too, and `reserve` replies then.
 import { setTimeout } from 'node:timers/promises'
 import { OptionError } from '@politely/core'
 import {
@@ -57,6 +58,7 @@ import { hadPushbacks, sendingOf, slotOf, ticketOf, turnOf, waitTicketOf } from 
 import type { PaceTransport } from './pace-transport.ts'
 import { SendingLateness } from './sending-lateness.ts'
 import { SlotAllowance } from './slot-allowance.ts'
+import { SteadyKeys } from './steady-keys.ts'
 
 /** The options that the pacers of all servers have. The options of each pacer explain them. */
 interface FleetPacerOptions {
@@ -123,6 +125,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
   /** By key: the last turn, for a request that calls `reserve` without its ticket. */
   readonly #turns = new LRUCache<string, KnownTurn>({ max: MAX_TURNS })
   readonly #lateness = new SendingLateness()
+  readonly #steadyKeys = new SteadyKeys()
   readonly #counters = { repeats: 0, localSlots: 0 }
   #isSharing = false
   #isShareDue = false
@@ -212,6 +215,8 @@ export class FleetPacer implements Pacer, ReportingPacer {
     }
     let slot: number | undefined
     let turn = turnOf(ticket) ?? known?.turn
+    const isSteady = waiting === 0 && this.#steadyKeys.called(key, calledAt)
+    const takesTurn = isSteady || (waiting !== undefined && waiting > 0)
     for (;;) {
       const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots, allowedMs)
       await this.#calls.resend(key)
@@ -226,7 +231,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
         knownPauses,
         lease,
         ifClear: this.#circuits.isUnseen(key) || undefined,
-        takesTurn: (waiting !== undefined && waiting > 0) || undefined,
+        takesTurn: takesTurn || undefined,
         soonMs: waiting === undefined ? undefined : this.#allowance.soonMs(allowances),
         ...turn,
       }
@@ -274,21 +279,31 @@ export class FleetPacer implements Pacer, ReportingPacer {
         const { delay } = reply
         const laterMs = delay.delayMs > 0 ? allowedMs : 0
         if (lease !== undefined && terms?.leaseMs === undefined) this.#renewals?.add(key, reply.slot)
-        const nextTicket = turn && waitTicketOf(turn)
+        const nextTicket = isSteady ? undefined : turn && waitTicketOf(turn) // the gate cancels it if no request waits
+        if (isSteady && next !== undefined)
+          this.#turns.set(key, {
+            turn: next.turn,
+            at: sentAt + tookMs + next.waitMs,
+            because: delay.because,
+            isOfEstimate: false,
+          })
         if (this.#hasTestClock) {
           const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended, nextTicket } as const
           const nextAfterMs = next?.waitMs ?? delay.delayMs + laterMs
+          if (waiting === 0) this.#steadyKeys.gotSlot(key, calledAt + nextAfterMs)
           return nextAfterMs === delay.delayMs ? slot : { ...slot, nextAfterMs }
         }
         const allowanceMs = allowances.allowanceMs + (waitMs > 0 ? allowances.timerAllowanceMs : 0)
         const startBy = sentAt + waitMs + allowanceMs
+        const nextAt = sentAt + tookMs + (next?.waitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs)
+        if (waiting === 0) this.#steadyKeys.gotSlot(key, nextAt)
         return {
           kind: 'slot',
           ticket: ticketOf(reply, { until: startBy, isAwaited: awaitsSent }),
           delay,
           startWithinMs: startBy - calledAt,
           awaitsSent,
-          nextAfterMs: sentAt + tookMs + (next?.waitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs) - calledAt,
+          nextAfterMs: nextAt - calledAt,
           nextTicket,
           ended,
         }

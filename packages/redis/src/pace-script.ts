@@ -319,14 +319,11 @@ local function takeTurn(slotAt, delayMs)
 end
 
 -- Takes a turn for the next request of the worker that has just taken a slot at this time. The turns
--- of other workers may have been for an earlier time than their slots are: theirs come first.
+-- of the other workers come first, and may be for an earlier time than their slots.
 local function takeNextTurn(at, delayMs)
-  local turnAt, turnBefore = pace.nextSlotAt, pace.lastTurnAt
-  local stepMs = delayMs + request.allowanceMs + (request.allowedMs or 0) + request.timerAllowanceMs
-  if hasTurnsAhead() then
-    local ahead = math.max(math.floor((pace.lastTurnAt - (request.turnAt or at)) / stepMs + 0.5), 1)
-    turnAt = math.max(turnAt + ahead * stepMs, pace.lastTurnAt + stepMs)
-  end
+  local turnBefore, stepMs = pace.lastTurnAt, delayMs + request.allowanceMs + (request.allowedMs or 0) + request.timerAllowanceMs
+  local ahead = math.max(math.floor((turnBefore - (request.turnAt or at)) / stepMs + 0.5), 1)
+  local turnAt = math.max(pace.nextSlotAt + ahead * stepMs, turnBefore + stepMs)
   pace.lastTurnAt = turnAt
   return { text(turnAt - now), text(turnAt), text(turnBefore), text(stepMs) }
 end
@@ -403,7 +400,8 @@ function operations.reserve()
   save()
   if lease then addLease(pace.slots, lease.ms) end
   local reply = { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0', ended or '', text(slot.at - now) }
-  if request.takesTurn and delay.ms > 0 then
+  -- Without another worker that waits, the next request needs no turn.
+  if request.takesTurn and hasTurnsAhead() then
     for _, field in ipairs(takeNextTurn(slot.at, delay.ms)) do reply[#reply + 1] = field end
   end
   return reply
