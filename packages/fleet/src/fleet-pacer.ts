@@ -75,8 +75,8 @@ interface KnownTurn {
   /** When the worker calls `reserve` again, by its own clock. */
   readonly at: number
   readonly because: PaceReason
-  /** Whether `estimate` took the turn: its request waits elsewhere. */
-  readonly isOfEstimate: boolean
+  /** Whether it was taken before its request: by `estimate`, or with the slot of the last request. */
+  readonly isAhead: boolean
 }
 
 /** `LeaseTerms`, with slots instead of tickets. */
@@ -209,13 +209,14 @@ export class FleetPacer implements Pacer, ReportingPacer {
     const unsentMs = awaitsSent ? MAX_UNSENT_MS : undefined
     const known = ticket === undefined ? this.#turns.get(key) : undefined
     this.#turns.delete(key)
-    if (known?.isOfEstimate && known.at > calledAt) {
+    if (known?.isAhead && known.at > calledAt) {
       const { turn, at, because } = known
       return { kind: 'wait', ticket: waitTicketOf(turn), waitMs: at - calledAt, because }
     }
+    const { isSteady, early } = this.#steadyKeys.called(key, calledAt, waiting)
+    if (early !== undefined && ticket === undefined && known === undefined) return { kind: 'wait', ticket, ...early }
     let slot: number | undefined
     let turn = turnOf(ticket) ?? known?.turn
-    const isSteady = waiting === 0 && this.#steadyKeys.called(key, calledAt)
     const takesTurn = isSteady || (waiting !== undefined && waiting > 0)
     for (;;) {
       const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots, allowedMs)
@@ -267,12 +268,12 @@ export class FleetPacer implements Pacer, ReportingPacer {
       }
       if (reply.kind === 'wait') {
         const { waitMs, because } = reply
-        this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isOfEstimate: false })
+        this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isAhead: false })
         const isPushback = because === 'retry-after' || because === 'backoff' || because === 'rate-limit'
         if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
         return { kind: 'wait', ticket: waitTicketOf(reply.turn), waitMs, because, ended }
       }
-      const { next, waitMs } = reply
+      const { next, waitMs = 0 } = reply
       turn = next?.turn
       if (waitMs > 0) await this.#until(sentAt + tookMs + waitMs) // even a slot that is given back was taken until then
       if (tookMs <= maxReplyMs) {
@@ -285,18 +286,18 @@ export class FleetPacer implements Pacer, ReportingPacer {
             turn: next.turn,
             at: sentAt + tookMs + next.waitMs,
             because: delay.because,
-            isOfEstimate: false,
+            isAhead: true,
           })
         if (this.#hasTestClock) {
           const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended, nextTicket } as const
           const nextAfterMs = next?.waitMs ?? delay.delayMs + laterMs
-          if (waiting === 0) this.#steadyKeys.gotSlot(key, calledAt + nextAfterMs)
+          if (waiting === 0) this.#steadyKeys.gotSlot(key, calledAt + nextAfterMs, delay.because)
           return nextAfterMs === delay.delayMs ? slot : { ...slot, nextAfterMs }
         }
         const allowanceMs = allowances.allowanceMs + (waitMs > 0 ? allowances.timerAllowanceMs : 0)
         const startBy = sentAt + waitMs + allowanceMs
         const nextAt = sentAt + tookMs + (next?.waitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs)
-        if (waiting === 0) this.#steadyKeys.gotSlot(key, nextAt)
+        if (waiting === 0) this.#steadyKeys.gotSlot(key, nextAt, delay.because)
         return {
           kind: 'slot',
           ticket: ticketOf(reply, { until: startBy, isAwaited: awaitsSent }),
@@ -337,7 +338,10 @@ export class FleetPacer implements Pacer, ReportingPacer {
     if (turn?.turnAt === this.#turns.get(key)?.turn.turnAt) this.#turns.delete(key)
     if (isLocal(ticket)) this.#local?.cancel(key, ticket)
     else if (turn !== undefined) await this.#calls.deliver('cancelWait', key, { ...turn })
-    else await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
+    else {
+      this.#steadyKeys.forget(key)
+      await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
+    }
   }
 
   /** Tells the other workers that this request has ended: see `Pacer`. */
@@ -412,7 +416,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
     const reply = await this.#calls.tryCall<EstimateReply | WaitReply>('estimate', key, request)
     if (reply?.kind === 'wait') {
       const { waitMs, because } = reply
-      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isOfEstimate: true })
+      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isAhead: true })
     }
     if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
     if (this.#local === undefined) return this.#untilRetry(key)

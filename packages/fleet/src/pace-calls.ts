@@ -251,7 +251,7 @@ export class PaceCalls {
     return withTimeout(pending, this.#options.timeoutMs, () => {
       const giveBack = (late: PaceReply) => {
         if (late.kind === 'slot') {
-          setTimeout(() => void this.deliver('cancel', key, { slot: late.slot }), Math.ceil(late.waitMs)) // not before its time
+          setTimeout(() => void this.deliver('cancel', key, { slot: late.slot }), Math.ceil(late.waitMs ?? 0)) // not before its time
           if (late.next !== undefined) void this.deliver('cancelWait', key, { ...late.next.turn })
         }
         // If the call had the same turn, the worker still has its ticket.

@@ -15,8 +15,8 @@ interface Reply {
 export interface SlotReply extends Reply {
   readonly kind: 'slot'
   readonly slot: number
-  /** The time until the slot. Milliseconds; 0 unless the request has `soonMs`. */
-  readonly waitMs: number
+  /** The time until the slot. Milliseconds; undefined if it is now. */
+  readonly waitMs: number | undefined
   readonly delay: Delay
   /** Whether the last responses to requests of this key were pushbacks. */
   readonly hasPushbacks: boolean
@@ -129,10 +129,11 @@ export function paceReplyOf(operation: string, kind: unknown, fields: ReplyField
       const delay = { delayMs: ms(fields.delayMs, invalid), because: one(DELAY_REASONS, because, invalid) }
       const hasPushbacks = flag(fields.hasPushbacks, invalid)
       const ended = slots(fields.ended, invalid)
-      const { waitMs = 0, nextWaitMs, turnAt } = fields
+      const { nextWaitMs, turnAt } = fields
+      const waitMs = fields.waitMs === undefined || fields.waitMs === '' ? undefined : ms(fields.waitMs, invalid)
       const next = turnAt === undefined ? turnAt : { waitMs: ms(nextWaitMs, invalid), turn: turnOf(fields, invalid) }
       const slot = ms(fields.slot, invalid)
-      return { epoch, isEpochLost, kind: known, slot, waitMs: ms(waitMs, invalid), delay, hasPushbacks, ended, next }
+      return { epoch, isEpochLost, kind: known, slot, waitMs, delay, hasPushbacks, ended, next }
     }
     case 'wait': {
       const turn = turnOf(fields, invalid)
