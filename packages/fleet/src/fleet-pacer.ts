@@ -105,6 +105,8 @@ const MAX_UNSENT_MS = 10_000
  */
 export const FULL_WAIT_MS = 250
 const OWN_FULL_MS = 1_000
+/** After so many replies in a row that are too late for any slot, the server has failed. Our choice. */
+const MAX_TOO_LATE = 3
 /** The shortest lease, of which a worker has two thirds to renew it. Milliseconds. Our choice. */
 const MIN_LEASE_MS = 100
 
@@ -216,6 +218,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
     const { isSteady, early } = this.#steadyKeys.called(key, calledAt, waiting)
     if (early !== undefined && ticket === undefined && known === undefined) return { kind: 'wait', ticket, ...early }
     let slot: number | undefined
+    let tooLate = 0
     let turn = turnOf(ticket) ?? known?.turn
     const takesTurn = isSteady || (waiting !== undefined && waiting > 0)
     for (;;) {
@@ -242,12 +245,8 @@ export class FleetPacer implements Pacer, ReportingPacer {
         request,
       )
       if (reply === undefined) {
-        if (slot !== undefined) {
-          // The reply to an earlier call was too late to be used.
-          void this.#calls.deliver('cancel', key, { slot })
-          if (turn !== undefined) void this.#calls.deliver('cancelWait', key, { ...turn })
-        }
-        return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms)
+        const late = slot === undefined ? undefined : { slot, turn }
+        return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms, late)
       }
       this.#pushbacks.told(key, pushback, reply.epoch)
       const tookMs = this.#now() - sentAt
@@ -311,6 +310,9 @@ export class FleetPacer implements Pacer, ReportingPacer {
       }
       this.#counters.repeats++
       slot = reply.slot
+      if (tookMs <= this.#allowance.maxReplyMs || ++tooLate < MAX_TOO_LATE) continue
+      this.#calls.tooSlow('reserve', key, this.#allowance.maxReplyMs)
+      return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms, { slot, turn })
     }
   }
 
@@ -478,14 +480,20 @@ export class FleetPacer implements Pacer, ReportingPacer {
     return { max: free, ms, open: shared.map(slotOf) }
   }
 
-  /** Returns a wait until the next attempt, or a local slot. */
+  /**
+   * Returns a wait until the next attempt, or a local slot.
+   * @param late What the server has given in a reply that was too late to be used.
+   */
   #reserveWithoutServer(
     key: string,
     limits: PaceLimits,
     ticket: Ticket | undefined,
     allowedMs: number,
     lease: LeaseTerms | undefined,
+    late: { readonly slot: number; readonly turn: WorkerTurn | undefined } | undefined,
   ): Reservation {
+    if (late !== undefined) void this.#calls.deliver('cancel', key, { slot: late.slot })
+    if (late?.turn !== undefined) void this.#calls.deliver('cancelWait', key, { ...late.turn })
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(key) }
     const pause = this.#knownPauseOf(key)
     if (pause !== undefined) return { kind: 'wait', ticket, ...pause }

@@ -232,6 +232,12 @@ export class PaceCalls {
     await bucket.resending
   }
 
+  /** The replies for a key take too long to be of use. That counts as a failure. Milliseconds. */
+  tooSlow(operation: Operation, key: string, maxMs: number): void {
+    const bucket = this.#bucketOf(key)
+    this.#failed(operation, bucket, key, ++bucket.calls, this.#options.transport.timeoutError(maxMs))
+  }
+
   /**
    * Calls the server. Returns false if it has not replied, so that the call has to be made again. A
    * rejected call counts as a reply.

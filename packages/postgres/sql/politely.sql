@@ -793,11 +793,11 @@ BEGIN
     IF is_soon THEN reply := reply || jsonb_build_object('waitMs', slot.at - now); END IF;
     -- While other workers wait, the next request of this worker gets a turn. The turns of the others
     -- come first, and may be for an earlier time than their slots.
-    IF r."takesTurn" AND p.last_turn_at > now - coalesce(r."timerAllowanceMs", 0) THEN
+    IF r."takesTurn" AND delay.ms > 0 AND p.last_turn_at > now - coalesce(r."timerAllowanceMs", 0) THEN
       turn_before := p.last_turn_at;
       step_ms := delay.ms + coalesce(r."allowanceMs", 0) + coalesce(r."allowedMs", 0) + coalesce(r."timerAllowanceMs", 0);
       turn_at := greatest(turn_before + step_ms, p.next_slot_at + step_ms * greatest(1,
-        floor((turn_before - coalesce(r."turnAt", slot.at)) / nullif(step_ms, 0) + 0.5)));
+        floor((turn_before - coalesce(r."turnAt", slot.at)) / step_ms + 0.5)));
       p.last_turn_at := turn_at;
       reply := reply || jsonb_build_object('nextWaitMs', turn_at - now,
         'turn', jsonb_build_object('turnAt', turn_at, 'turnBefore', turn_before, 'turnStepMs', step_ms));

@@ -401,7 +401,7 @@ function operations.reserve()
   if lease then addLease(pace.slots, lease.ms) end
   local reply = { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0', ended or '', isFree and '' or text(slot.at - now) }
   -- Without another worker that waits, the next request needs no turn.
-  if request.takesTurn and hasTurnsAhead() then
+  if request.takesTurn and delay.ms > 0 and hasTurnsAhead() then
     for _, field in ipairs(takeNextTurn(slot.at, delay.ms)) do reply[#reply + 1] = field end
   end
   return reply

@@ -90,7 +90,16 @@ export class CheckedPacer {
     waiting: number | undefined,
   ): Reservation | Promise<Reservation> {
     try {
-      const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs, lease, waiting)
+      const reservation = this.#pacer.reserve(
+        key,
+        limits,
+        ticket,
+        furtherSlots,
+        seesSending,
+        allowanceMs,
+        lease,
+        waiting,
+      )
       if (this.#isOwn) return reservation
       return isPromise(reservation)
         ? this.#settled('reserve', key, reservation, checkedReservation)
