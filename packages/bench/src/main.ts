@@ -15,6 +15,7 @@ import { sheetText } from './terminal.ts'
 import { agreement } from './workloads/agreement.ts'
 import { coldFetch } from './workloads/cold-fetch.ts'
 import { crawl } from './workloads/crawl/crawl.ts'
+import { growth } from './workloads/crawl/growth.ts'
 import { gate } from './workloads/gate/gate-overhead.ts'
 import { hostile } from './workloads/hostile.ts'
 import { longFiles } from './workloads/long-files.ts'
@@ -71,6 +72,7 @@ async function runAll(
     else if (workload === 'gate') show(...(await gate(plan)))
     else if (workload === 'hostile') show(await hostile(processPlan))
     else if (workload === 'crawl') show(await crawl(plan))
+    else if (workload === 'growth') show(await growth(plan))
     else if (workload === 'cold-fetch') show(await coldFetch(plan))
     else if (workload === 'warm-client') show(await warmClient(plan))
     else if (workload === 'store-memory') show(await storeMemory(plan))

@@ -10,6 +10,7 @@ import type { Library } from './libraries/library.ts'
 const WORKLOADS = [
   'site-visit',
   'crawl',
+  'growth',
   'cold-fetch',
   'warm-client',
   'long-files', // before workloads that fill the heap with files: with a full heap, a check takes twice as long

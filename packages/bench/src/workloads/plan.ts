@@ -32,6 +32,8 @@ export interface Plan {
   /** The number of pages that each way to crawl fetches before the first turn. */
   readonly crawlWarmUpPages: number
   readonly crawlRounds: number
+  /** The numbers of sites for `growth`. */
+  readonly growthHosts: readonly number[]
   /** The number of sites that the client knows. */
   readonly warmOrigins: number
   /** The number of new copies of a long file on which the first check is measured. */
@@ -60,6 +62,7 @@ export const full: Omit<Plan, 'libraries'> = {
   crawlPages: 4_000,
   crawlWarmUpPages: 32_000,
   crawlRounds: 30,
+  growthHosts: [50, 5_000, 50_000],
   warmOrigins: 1_000,
   copies: 7,
 }
@@ -83,6 +86,7 @@ export const quick: Omit<Plan, 'libraries'> = {
   crawlPages: 1_000,
   crawlWarmUpPages: 4_000,
   crawlRounds: 5,
+  growthHosts: [50, 500],
   warmOrigins: 100,
   copies: 3,
 }

@@ -65,11 +65,17 @@ export function compare(
   followed: ComparedReading,
   other: ComparedReading,
 ): readonly UsageConflict[] {
+  if (areSame(followed.statements, other.statements)) return []
   return purposes.flatMap((purpose) => {
     const ours = readingOf(purpose, followed)
     const theirs = readingOf(purpose, other)
     return ours.answer === theirs.answer ? [] : [{ kind, purpose, readings: [ours, theirs] as const }]
   })
+}
+
+/** Most pages state nothing, or nothing that can be read in two ways. */
+function areSame(some: readonly Statement[], others: readonly Statement[]): boolean {
+  return some.length === others.length && some.every((one, i) => one === others[i])
 }
 
 function readingOf(purpose: Purpose, { how, statements }: ComparedReading): UsageReading {

@@ -65,6 +65,23 @@ describe('usageOf', () => {
   })
 })
 
+it('reads one file for several crawlers and pages, in any order', () => {
+  const robots = parseRobots(
+    'User-agent: OneBot\nContent-Usage: train-ai=n\nDisallow: /private\n\nUser-agent: *\nContent-Usage: search=n\n',
+    { origin: SITE },
+  )
+  const ask = (tokens: string, path: string) => {
+    const result = usageOf({ robots, url: SITE + path, tokens })
+    return [result.crawl?.allowed, answersOf(result)]
+  }
+  for (let turn = 0; turn < 2; turn++) {
+    expect(ask('OneBot', '/')).toEqual([true, { 'train-ai': 'disallowed' }])
+    expect(ask('OtherBot', '/')).toEqual([true, { search: 'disallowed' }])
+    expect(ask('OneBot', '/private')[0]).toBe(false)
+    expect(ask('OtherBot', '/private')[0]).toBe(true)
+  }
+})
+
 describe('what was not used', () => {
   it.each([
     ['content-usage', 'User-agent: *\nContent-Usage:', 'the line has no preference'],

@@ -49,6 +49,9 @@ import { type ClientEvents, isCheckTraced, type ReportingClient, Telemetry } fro
 import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
+/** A longer file is parsed for each call of `usage`, so that parsed files take no more memory than texts. Bytes. */
+const MAX_KEPT_FILE = 16_384
+
 /** A verdict, and everything in the file that affects it. JSON-safe. */
 export interface ClientExplanation {
   readonly verdict: ClientVerdict
@@ -152,6 +155,8 @@ export class RobotsClient implements ReportingClient {
   readonly #cache: RobotsCache
   /** Loaded by the first call of `usage`. */
   #usageReader: Promise<UsageReader> | undefined
+  /** The parsed files of copies in memory, which calls of `usage` have in common. */
+  readonly #files: WeakMap<object, Robots> = new WeakMap()
   /** Aborted by `close`, with a `ClientClosedError`. */
   readonly #closing = new AbortController()
   readonly #port: ClientPort = {
@@ -419,8 +424,8 @@ export class RobotsClient implements ReportingClient {
     const since = this.#sinceOf(options)
     const cached = await this.#load(url, options, since)
     const verdict = this.#verdict(text, url, cached, since)
-    const robots = verdict.access?.copy && this.#fileOf(cached)
     const reader = await (this.#usageReader as Promise<UsageReader>)
+    const robots = verdict.access?.copy && this.#fileOf(cached)
     const mayFetch = (file: ParsedUrl) => this.#verdict(file.origin + file.path, file, cached, since)
     const tdmrep = await reader.loadTdmrep(url.origin, wanted === 'fetch' ? mayFetch : undefined, { signal, since })
     return { reader, robots, verdict, tdmrep }
@@ -568,7 +573,12 @@ export class RobotsClient implements ReportingClient {
 
   /** Parses the copy of an entry, if it has one. The cache keeps the rules of one crawler only. */
   #fileOf({ entry: { copy, origin } }: CachedRules): Robots | undefined {
-    return copy && parseRobots(copy, { dialect: this.#settings.dialect, origin })
+    if (copy === undefined) return undefined
+    const known = this.#files.get(copy)
+    if (known !== undefined) return known
+    const file = parseRobots(copy, { dialect: this.#settings.dialect, origin })
+    if (copy.bytes.length <= MAX_KEPT_FILE) this.#files.set(copy, file)
+    return file
   }
 
   /** @param source The option that the product tokens come from. */

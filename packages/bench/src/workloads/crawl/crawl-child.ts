@@ -1,6 +1,7 @@
 // A child process with one way to crawl. It receives a number of pages, fetches them, and sends the
 // processor time for each in nanoseconds. Its caches and connections stay for the next turn.
-//   node crawl-child.ts METHOD PORT HOSTS CONCURRENCY
+//   node crawl-child.ts METHOD PORT HOSTS CONCURRENCY POOLS
+// With POOLS `one`, all hosts share their connections: 50,000 hosts would need more ports than there are.
 import { PageCache } from '@politely/cache'
 import { type CrawlerRules, parseRobots } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
@@ -24,18 +25,22 @@ interface SiteByHand {
 
 type GetPage = (url: string) => Promise<unknown>
 
-const [name, port, hosts, concurrency] = [process.argv[2] as string, ...process.argv.slice(3).map(Number)] as [
-  string,
-  number,
-  number,
-  number,
-]
+const [, , name = '', port, ...others] = process.argv
+const [hosts, concurrency] = [Number(others[0]), Number(others[1])]
+const hasOnePool = others[2] === 'one'
 
 const userAgent = `${CRAWLER}/1.0`
 const headers = { 'user-agent': userAgent }
 const lookup = lookupIn()
-const dispatcher = new Agent({ connect: { lookup } })
-const newClient = () => new RobotsClient({ userAgent, lookup })
+const agent = new Agent({ connect: { lookup } })
+const server = `http://127.0.0.1:${port}`
+const dispatcher = hasOnePool
+  ? agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin: server }, handler))
+  : agent
+const newClient = () =>
+  new RobotsClient(
+    hasOnePool ? { userAgent, fetch: (url, init) => fetch(url, { ...init, dispatcher }) } : { userAgent, lookup },
+  )
 /** Its limits are so high that no page has to wait. */
 const newGate = () => new PoliteGate({ robots: newClient(), minDelayMs: 0, maxConcurrentPerKey: concurrency })
 
@@ -86,8 +91,8 @@ const methods: Readonly<Record<string, () => GetPage>> = {
     }
   },
   'undici.request, politeAgent'() {
-    const agent = politeAgent({ gate: newGate(), lookup })
-    return async (url) => (await request(url, { dispatcher: agent })).body.text()
+    const polite = politeAgent({ gate: newGate(), lookup })
+    return async (url) => (await request(url, { dispatcher: polite })).body.text()
   },
   'undici.fetch': () => async (url) => (await fetch(url, { dispatcher, headers })).text(),
   'undici.fetch, robots-parser by hand'() {

@@ -12,10 +12,10 @@ import type { Plan } from '../plan.ts'
 
 const HOSTS = 50
 const CONCURRENCY = 64
-const RULES = 40
+export const RULES: number = 40
 
-const CLIENT_SCRIPT = new URL('./crawl-child.ts', import.meta.url)
-const SERVER_SCRIPT = new URL('./crawl-server-child.ts', import.meta.url)
+export const CLIENT_SCRIPT: URL = new URL('./crawl-child.ts', import.meta.url)
+export const SERVER_SCRIPT: URL = new URL('./crawl-server-child.ts', import.meta.url)
 
 interface Method {
   /** The name by which `crawl-child.ts` knows the method. */
@@ -48,7 +48,7 @@ const METHODS: readonly Method[] = [
 const AT_MOST_BY_HAND = 1.08
 
 /** By method: nanoseconds for one page, for each round. */
-type Samples = ReadonlyMap<string, readonly number[]>
+export type Samples = ReadonlyMap<string, readonly number[]>
 
 export async function crawl(plan: Plan): Promise<Sheet> {
   const server = new NumberProcess(SERVER_SCRIPT, [RULES])
@@ -57,17 +57,24 @@ export async function crawl(plan: Plan): Promise<Sheet> {
     const port = await server.nextNumber()
     for (const { name } of METHODS)
       crawlers.set(name, new NumberProcess(CLIENT_SCRIPT, [name, port, HOSTS, CONCURRENCY]))
-    for (const crawler of crawlers.values()) await crawler.request(plan.crawlWarmUpPages)
-    const samples = new Map(METHODS.map(({ name }): [string, number[]] => [name, []]))
-    for (let round = 0; round < plan.crawlRounds; round++) {
-      for (const [name, crawler] of shuffled([...crawlers]))
-        samples.get(name)?.push(await crawler.request(plan.crawlPages))
-    }
-    return sheetOf(plan, samples)
+    const { crawlWarmUpPages: warmUpPages, crawlRounds: rounds, crawlPages: pages } = plan
+    return sheetOf(plan, await turns(crawlers, { warmUpPages, rounds, pages }))
   } finally {
     for (const crawler of crawlers.values()) crawler.kill()
     server.kill()
   }
+}
+
+/** Lets each process warm up, and then all take turns. */
+export async function turns(
+  crawlers: ReadonlyMap<string, NumberProcess>,
+  { warmUpPages, rounds, pages }: Readonly<Record<'warmUpPages' | 'rounds' | 'pages', number>>,
+): Promise<Samples> {
+  for (const crawler of crawlers.values()) await crawler.request(warmUpPages)
+  const samples = new Map([...crawlers.keys()].map((name): [string, number[]] => [name, []]))
+  for (let round = 0; round < rounds; round++)
+    for (const [name, crawler] of shuffled([...crawlers])) samples.get(name)?.push(await crawler.request(pages))
+  return samples
 }
 
 function shuffled<T>(values: readonly T[]): T[] {
@@ -77,7 +84,7 @@ function shuffled<T>(values: readonly T[]): T[] {
     .map(({ value }) => value)
 }
 
-function ratiosOf(samples: Samples, name: string, other: string): number[] {
+export function ratiosOf(samples: Samples, name: string, other: string): number[] {
   const others = samples.get(other) ?? []
   return (samples.get(name) ?? []).map((ns, round) => ns / (others[round] ?? Number.NaN))
 }

@@ -5,10 +5,11 @@
 // longer path replaces a shorter one, with all of its labels.
 import { textOf } from '../../bytes.ts'
 import { dialects } from '../../dialect.ts'
+import type { CrawlerRules } from '../../match/crawler-rules.ts'
 import type { Match } from '../../match/explanation.ts'
 import type { RulesVerdict } from '../../match/verdict.ts'
 import type { SignalUse } from '../../parse/preference-labels.ts'
-import type { ProductTokens } from '../../parse/product-tokens.ts'
+import { isSame, type ProductTokens } from '../../parse/product-tokens.ts'
 import { Robots } from '../../robots.ts'
 import { type ComparedReading, compare, type UsageConflict } from '../conflicts.ts'
 import { type Statement, type UsageProblem, type UsageSource, usageSourceOf } from '../purpose.ts'
@@ -45,11 +46,11 @@ const NO_FILE: RobotsPreferences = {
 /** Returns what a robots.txt states about the use of a URL by a crawler. */
 export function robotsPreferences(robots: Robots | undefined, url: string, tokens: ProductTokens): RobotsPreferences {
   if (robots === undefined) return NO_FILE
-  const rules = robots.forCrawler(tokens, { keep: 'file' })
+  const { rules, lines, misspelt } = readingOf(robots, tokens)
   const verdict = rules.check(url)
   // Another site's file states nothing about this URL.
   if (verdict.because === 'other-origin' || verdict.because === 'invalid-url') return { ...NO_FILE, verdict }
-  const lines = usageLinesOf(rules.toJSON())
+  if (lines.length === 0) return { ...NO_FILE, verdict, problems: misspelt }
   const usage = preferencesOf('content-usage', lines, url)
   const signals = preferencesOf('content-signal', lines, url)
   return {
@@ -58,8 +59,27 @@ export function robotsPreferences(robots: Robots | undefined, url: string, token
     statements: [...(verdict.allowed ? usage.followed.statements : []), ...signals.followed.statements],
     uses: usesIn(signals.counting),
     conflicts: [...(verdict.allowed ? usageConflicts(usage) : pageConflicts(usage)), ...signalConflicts(signals)],
-    problems: [...usage.problems, ...signals.problems, ...misspeltSignals(robots)],
+    problems: [...usage.problems, ...signals.problems, ...misspelt],
   }
+}
+
+/** What a file says to one crawler, about whatever URL. */
+interface FileReading {
+  readonly rules: CrawlerRules
+  readonly lines: readonly UsageLine[]
+  readonly misspelt: readonly UsageProblem[]
+}
+
+/** The last reading of each file: the pages of a site are asked for one crawler. */
+const readings = new WeakMap<Robots, FileReading>()
+
+function readingOf(robots: Robots, tokens: ProductTokens): FileReading {
+  const known = readings.get(robots)
+  if (known !== undefined && isSame(known.rules.productTokens, tokens)) return known
+  const rules = robots.forCrawler(tokens, { keep: 'file' })
+  const reading = { rules, lines: usageLinesOf(rules.toJSON()), misspelt: misspeltSignals(robots) }
+  readings.set(robots, reading)
+  return reading
 }
 
 /** Reports lines with the key `Content-Signals`, which crawler-commons reads too since 2026. */

@@ -259,6 +259,7 @@ class Collector {
 
   readRobotsTag(headers: ResponseHeaders | undefined): void {
     const lines = headerLines(headers, 'robots-tag')
+    if (lines.length === 0) return
     const text = lines.map((line) => line.text).join(', ')
     const source = usageSourceOf('robots-tag', 'header', 'Robots-Tag', text)
     const members = listOf(text.slice(0, this.#endOfMembers(text, source)))
