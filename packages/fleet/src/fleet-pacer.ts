@@ -223,7 +223,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
     const takesTurn = isSteady || (waiting !== undefined && waiting > 0)
     for (;;) {
       const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots, allowedMs)
-      await this.#calls.resend(key)
+      if (this.#calls.hasUnsent(key)) await this.#calls.resend(key) // otherwise the call is made at once
       const { knownPauses, pushback } = this.#knownPausesOf(key, limits)
       const sentAt = this.#now()
       const request = {
@@ -272,30 +272,27 @@ export class FleetPacer implements Pacer, ReportingPacer {
         if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
         return { kind: 'wait', ticket: waitTicketOf(reply.turn), waitMs, because, ended }
       }
-      const { next, waitMs = 0 } = reply
-      turn = next?.turn
+      const { nextWaitMs, waitMs = 0 } = reply
+      turn = reply.turn
       if (waitMs > 0) await this.#until(sentAt + tookMs + waitMs) // even a slot that is given back was taken until then
       if (tookMs <= maxReplyMs) {
         const { delay } = reply
         const laterMs = delay.delayMs > 0 ? allowedMs : 0
         if (lease !== undefined && terms?.leaseMs === undefined) this.#renewals?.add(key, reply.slot)
         const nextTicket = isSteady ? undefined : turn && waitTicketOf(turn) // the gate cancels it if no request waits
-        if (isSteady && next !== undefined)
-          this.#turns.set(key, {
-            turn: next.turn,
-            at: sentAt + tookMs + next.waitMs,
-            because: delay.because,
-            isAhead: true,
-          })
+        if (isSteady && turn !== undefined && nextWaitMs !== undefined) {
+          const at = sentAt + tookMs + nextWaitMs
+          this.#turns.set(key, { turn, at, because: delay.because, isAhead: true })
+        }
         if (this.#hasTestClock) {
           const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended, nextTicket } as const
-          const nextAfterMs = next?.waitMs ?? delay.delayMs + laterMs
+          const nextAfterMs = nextWaitMs ?? delay.delayMs + laterMs
           if (waiting === 0) this.#steadyKeys.gotSlot(key, calledAt + nextAfterMs, delay.because)
           return nextAfterMs === delay.delayMs ? slot : { ...slot, nextAfterMs }
         }
         const allowanceMs = allowances.allowanceMs + (waitMs > 0 ? allowances.timerAllowanceMs : 0)
         const startBy = sentAt + waitMs + allowanceMs
-        const nextAt = sentAt + tookMs + (next?.waitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs)
+        const nextAt = sentAt + tookMs + (nextWaitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs)
         if (waiting === 0) this.#steadyKeys.gotSlot(key, nextAt, delay.because)
         return {
           kind: 'slot',

@@ -175,6 +175,10 @@ export class PaceCalls {
     this.#resendLater(bucket)
   }
 
+  hasUnsent(key: string): boolean {
+    return this.#bucketOf(key).unsent.length > 0
+  }
+
   /**
    * Repeats the failed calls of a key's bucket, so that the server knows them before the next call.
    */
@@ -258,7 +262,7 @@ export class PaceCalls {
       const giveBack = (late: PaceReply) => {
         if (late.kind === 'slot') {
           setTimeout(() => void this.deliver('cancel', key, { slot: late.slot }), Math.ceil(late.waitMs ?? 0)) // not before its time
-          if (late.next !== undefined) void this.deliver('cancelWait', key, { ...late.next.turn })
+          if (late.turn !== undefined) void this.deliver('cancelWait', key, { ...late.turn })
         }
         // If the call had the same turn, the worker still has its ticket.
         const isNewTurn = late.kind === 'wait' && late.turn.turnAt !== request.turnAt

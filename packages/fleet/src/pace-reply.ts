@@ -21,8 +21,9 @@ export interface SlotReply extends Reply {
   /** Whether the last responses to requests of this key were pushbacks. */
   readonly hasPushbacks: boolean
   readonly ended: readonly number[] | undefined
-  /** The turn of the worker's next request, and the time until then: with `takesTurn`. */
-  readonly next: { readonly waitMs: number; readonly turn: WorkerTurn } | undefined
+  /** The turn of the worker's next request, and the time until then: with `takesTurn`. Milliseconds. */
+  readonly turn: WorkerTurn | undefined
+  readonly nextWaitMs: number | undefined
 }
 
 export interface WaitReply extends Reply {
@@ -129,11 +130,10 @@ export function paceReplyOf(operation: string, kind: unknown, fields: ReplyField
       const delay = { delayMs: ms(fields.delayMs, invalid), because: one(DELAY_REASONS, because, invalid) }
       const hasPushbacks = flag(fields.hasPushbacks, invalid)
       const ended = slots(fields.ended, invalid)
-      const { nextWaitMs, turnAt } = fields
-      const waitMs = fields.waitMs === undefined || fields.waitMs === '' ? undefined : ms(fields.waitMs, invalid)
-      const next = turnAt === undefined ? turnAt : { waitMs: ms(nextWaitMs, invalid), turn: turnOf(fields, invalid) }
-      const slot = ms(fields.slot, invalid)
-      return { epoch, isEpochLost, kind: known, slot, waitMs, delay, hasPushbacks, ended, next }
+      const [slot, waitMs] = [ms(fields.slot, invalid), msIfAny(fields.waitMs, invalid)]
+      const nextWaitMs = msIfAny(fields.nextWaitMs, invalid)
+      const turn = nextWaitMs === undefined ? undefined : turnOf(fields, invalid)
+      return { epoch, isEpochLost, kind: known, slot, waitMs, delay, hasPushbacks, ended, turn, nextWaitMs }
     }
     case 'wait': {
       const turn = turnOf(fields, invalid)
@@ -182,6 +182,11 @@ function ms(value: unknown, invalid: () => Error): number {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number
   throw invalid()
+}
+
+/** Redis has an empty text for a missing field. */
+function msIfAny(value: unknown, invalid: () => Error): number | undefined {
+  return value === undefined || value === '' ? undefined : ms(value, invalid)
 }
 
 /** Redis lists slots as text. */
