@@ -13,7 +13,7 @@ import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
 
 const REASON = `because one of ${Object.keys(PACE_REASONS).join(', ')}`
-const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs?, nextTicket?, ended? }"
+const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs?, ended? }"
 const WAIT = "{ kind: 'wait', ticket, waitMs, because, ended? }"
 
 /**
