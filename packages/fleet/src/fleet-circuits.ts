@@ -5,8 +5,8 @@
 // the state, and one stores the next state, unless another worker was faster. Then the change is
 // computed again. So two workers never get the same probe.
 //
-// A request to a healthy origin must not cost a call. So this worker remembers that an origin has no
-// failures. If the origin is the key of the pace too, `reserve` takes no slot once another worker
+// A request to a healthy origin must not cost a call. So an origin counts as healthy until this
+// worker knows of a failure. If the origin is the key of the pace too, `reserve` takes no slot once another worker
 // has had a failure, and then this worker asks. Otherwise it asks after a second, so a failure of
 // another worker reaches it that much later.
 //

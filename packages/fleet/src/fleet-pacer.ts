@@ -443,8 +443,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
 
   /**
    * Says whether a request to this origin may start: see `Pacer`. Calls the server only if the
-   * origin has had failures, or this worker does not know it, or its key is another one and the last
-   * call is older than a second. While the server is away, an open circuit stays open until its
+   * origin has had failures, or its key is another one and the last call is older than a second. While the server is away, an open circuit stays open until its
    * cooling period is over; any other counts as closed, or with `onFailure: 'local'` the worker
    * keeps its own.
    */
