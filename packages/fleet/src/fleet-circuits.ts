@@ -6,9 +6,9 @@
 // computed again. So two workers never get the same probe.
 //
 // A request to a healthy origin must not cost a call. So an origin counts as healthy until this
-// worker knows of a failure. If the origin is the key of the pace too, `reserve` takes no slot once another worker
-// has had a failure, and then this worker asks. Otherwise it asks after a second, so a failure of
-// another worker reaches it that much later.
+// worker knows of a failure. If the origin is the key of the pace too, `reserve` takes no slot once
+// another worker has had a failure, and then this worker asks. Otherwise it asks after a second, so
+// a failure of another worker reaches it that much later.
 //
 // While the server is away, an open circuit that this worker knows of stays open until its cooling
 // period is over. Otherwise `LocalPacer` decides with `onFailure: 'local'`. With `wait`, the

@@ -20,7 +20,8 @@
 // it.
 //
 // If more requests of the key wait, here and elsewhere, the slot comes with the next turn, so that
-// each request takes one call. A slot that is free in a moment (`soonMs`) is reserved too, and `reserve` replies then.
+// each request takes one call. A slot that is free in a moment (`soonMs`) is reserved too, and
+// `reserve` replies then.
 import { setTimeout } from 'node:timers/promises'
 import { OptionError } from '@politely/core'
 import {
@@ -443,9 +444,9 @@ export class FleetPacer implements Pacer, ReportingPacer {
 
   /**
    * Says whether a request to this origin may start: see `Pacer`. Calls the server only if the
-   * origin has had failures, or its key is another one and the last call is older than a second. While the server is away, an open circuit stays open until its
-   * cooling period is over; any other counts as closed, or with `onFailure: 'local'` the worker
-   * keeps its own.
+   * origin has had failures, or its key is another one and the last call is older than a second.
+   * While the server is away, an open circuit stays open until its cooling period is over; any
+   * other counts as closed, or with `onFailure: 'local'` the worker keeps its own.
    */
   admit(origin: string, limits: CircuitLimits, key?: string): Admission | Promise<Admission> {
     return this.#circuits.admit(origin, limits, key)
