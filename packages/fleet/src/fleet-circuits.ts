@@ -5,10 +5,10 @@
 // the state, and one stores the next state, unless another worker was faster. Then the change is
 // computed again. So two workers never get the same probe.
 //
-// A request to a healthy origin must not cost a call. So this worker remembers that an origin has no
-// failures. If the origin is the key of the pace too, `reserve` takes no slot once another worker
-// has had a failure, and then this worker asks. Otherwise it asks after a second, so a failure of
-// another worker reaches it that much later.
+// A request to a healthy origin must not cost a call. So an origin counts as healthy until this
+// worker knows of a failure. If the origin is the key of the pace too, `reserve` takes no slot once
+// another worker has had a failure, and then this worker asks. Otherwise it asks after a second, so
+// a failure of another worker reaches it that much later.
 //
 // While the server is away, an open circuit that this worker knows of stays open until its cooling
 // period is over. Otherwise `LocalPacer` decides with `onFailure: 'local'`. With `wait`, the
@@ -46,7 +46,10 @@ const MAX_ATTEMPTS = 10
 const TEST_KEEP_MS = 3_600_000
 
 const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
-/** The tickets of probes that this worker has admitted itself begin with it. */
+/** What counts as known of an origin that this worker has not visited yet. */
+const UNKNOWN = { report: CLOSED, at: Number.NEGATIVE_INFINITY }
+/** The origin has had a failure, so the server is asked. */
+const HAS_FAILED = { report: { ...CLOSED, failures: 1 }, at: 0 }
 
 interface FleetCircuitsOptions {
   readonly calls: Pick<PaceCalls, 'tryCircuit'>
@@ -77,10 +80,10 @@ export class FleetCircuits {
    * @param key The key of the pace.
    */
   admit(origin: string, limits: CircuitLimits, key?: string): Admission | Promise<Admission> {
-    const known = this.#known.get(origin)
-    if (known?.report.failures !== 0) return this.#ask(origin, limits)
+    const { report, at } = this.#known.get(origin) ?? UNKNOWN
+    if (report.failures > 0) return this.#ask(origin, limits)
     if (key === origin) this.#unseen.set(origin, true)
-    else if (this.#options.now() - known.at >= CLEAR_MS) return this.#ask(origin, limits)
+    else if (this.#options.now() - at >= CLEAR_MS) return this.#ask(origin, limits)
     return CLOSED
   }
 
@@ -92,7 +95,7 @@ export class FleetCircuits {
   /** `reserve` has looked. */
   seen(key: string, hasFailures: boolean): void {
     this.#unseen.delete(key)
-    if (hasFailures) this.#known.delete(key)
+    if (hasFailures) this.#known.set(key, HAS_FAILED)
   }
 
   async #ask(origin: string, limits: CircuitLimits): Promise<Admission> {
@@ -119,7 +122,7 @@ export class FleetCircuits {
     const { local } = this.#options
     const { kind, probe } = result
     const open = kind === 'success' ? undefined : this.#knownOpen(origin)
-    if (open === undefined) this.#known.delete(origin)
+    if (open === undefined) this.#known.set(origin, HAS_FAILED)
     if (local !== undefined && isLocal(probe))
       return local.settle(origin, limits, { ...result, probe: `${probe}`.slice(LOCAL.length) })
     const changed = await this.#change('settle', origin, limits, (circuit, now) =>
@@ -162,7 +165,7 @@ export class FleetCircuits {
 
   #remember(origin: string, report: CircuitReport): void {
     if (report.failures === 0 || report.state === 'open') this.#known.set(origin, { report, at: this.#options.now() })
-    else this.#known.delete(origin)
+    else this.#known.set(origin, HAS_FAILED)
   }
 
   /** Returns the open circuit of an origin, if its cooling period is not over. */

@@ -10,6 +10,7 @@
 //   KnownPushbacks   the server may lose the pause after a pushback
 //   LocalFallback    slots while the server is away, with `onFailure: 'local'`
 //   LeaseRenewals    requests that last longer than their leases
+//   SteadyKeys       which keys have another request by the time of each slot
 //   FleetCircuits    which origins get no requests for a time, because they have failed
 //
 // Example of one request: the gate calls `reserve`. The script replies `wait`, with a turn, which
@@ -17,6 +18,11 @@
 // replies `slot`, and the request starts. The site replies 429, so the gate calls `report`. The
 // script stores a longer pause, and `KnownPushbacks` remembers the pause in case the server loses
 // it.
+//
+// If more requests of the key wait, here and elsewhere, the slot comes with the next turn, so that
+// each request takes one call. A slot that is free in a moment (`soonMs`) is reserved too, and
+// `reserve` replies then.
+import { setTimeout } from 'node:timers/promises'
 import { OptionError } from '@politely/core'
 import {
   applyResponse,
@@ -53,6 +59,7 @@ import { hadPushbacks, sendingOf, slotOf, ticketOf, turnOf, waitTicketOf } from 
 import type { PaceTransport } from './pace-transport.ts'
 import { SendingLateness } from './sending-lateness.ts'
 import { SlotAllowance } from './slot-allowance.ts'
+import { SteadyKeys } from './steady-keys.ts'
 
 /** The options that the pacers of all servers have. The options of each pacer explain them. */
 interface FleetPacerOptions {
@@ -69,8 +76,8 @@ interface KnownTurn {
   /** When the worker calls `reserve` again, by its own clock. */
   readonly at: number
   readonly because: PaceReason
-  /** Whether `estimate` took the turn: its request waits elsewhere. */
-  readonly isOfEstimate: boolean
+  /** Whether it was taken before its request: by `estimate`, or with the slot of the last request. */
+  readonly isAhead: boolean
 }
 
 /** `LeaseTerms`, with slots instead of tickets. */
@@ -99,6 +106,8 @@ const MAX_UNSENT_MS = 10_000
  */
 export const FULL_WAIT_MS = 250
 const OWN_FULL_MS = 1_000
+/** After so many replies in a row that are too late for any slot, the server has failed. Our choice. */
+const MAX_TOO_LATE = 3
 /** The shortest lease, of which a worker has two thirds to renew it. Milliseconds. Our choice. */
 const MIN_LEASE_MS = 100
 
@@ -119,6 +128,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
   /** By key: the last turn, for a request that calls `reserve` without its ticket. */
   readonly #turns = new LRUCache<string, KnownTurn>({ max: MAX_TURNS })
   readonly #lateness = new SendingLateness()
+  readonly #steadyKeys = new SteadyKeys()
   readonly #counters = { repeats: 0, localSlots: 0 }
   #isSharing = false
   #isShareDue = false
@@ -192,6 +202,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
     seesSending = false,
     allowedMs = 0,
     terms?: LeaseTerms,
+    waiting?: number,
   ): Promise<Reservation> {
     const lease = this.#leaseOf(terms)
     const calledAt = this.#now()
@@ -201,14 +212,19 @@ export class FleetPacer implements Pacer, ReportingPacer {
     const unsentMs = awaitsSent ? MAX_UNSENT_MS : undefined
     const known = ticket === undefined ? this.#turns.get(key) : undefined
     this.#turns.delete(key)
-    if (known?.isOfEstimate && known.at > calledAt) {
+    if (known?.isAhead && known.at > calledAt) {
       const { turn, at, because } = known
       return { kind: 'wait', ticket: waitTicketOf(turn), waitMs: at - calledAt, because }
     }
+    const { isSteady, early } = this.#steadyKeys.called(key, calledAt, waiting)
+    if (early !== undefined && ticket === undefined && known === undefined) return { kind: 'wait', ticket, ...early }
     let slot: number | undefined
+    let tooLate = 0
+    let turn = turnOf(ticket) ?? known?.turn
+    const takesTurn = isSteady || (waiting !== undefined && waiting > 0)
     for (;;) {
       const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots, allowedMs)
-      await this.#calls.resend(key)
+      if (this.#calls.hasUnsent(key)) await this.#calls.resend(key) // otherwise the call is made at once
       const { knownPauses, pushback } = this.#knownPausesOf(key, limits)
       const sentAt = this.#now()
       const request = {
@@ -220,7 +236,9 @@ export class FleetPacer implements Pacer, ReportingPacer {
         knownPauses,
         lease,
         ifClear: this.#circuits.isUnseen(key) || undefined,
-        ...(turnOf(ticket) ?? known?.turn),
+        takesTurn: takesTurn || undefined,
+        soonMs: waiting === undefined ? undefined : this.#allowance.soonMs(allowances),
+        ...turn,
       }
       const reply = await this.#calls.tryCall<SlotReply | WaitReply | FullReply | PlainReply<'failures'>>(
         'reserve',
@@ -228,8 +246,8 @@ export class FleetPacer implements Pacer, ReportingPacer {
         request,
       )
       if (reply === undefined) {
-        if (slot !== undefined) void this.#calls.deliver('cancel', key, { slot }) // its reply was too late to be used
-        return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms)
+        const late = slot === undefined ? undefined : { slot, turn }
+        return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms, late)
       }
       this.#pushbacks.told(key, pushback, reply.epoch)
       const tookMs = this.#now() - sentAt
@@ -245,37 +263,54 @@ export class FleetPacer implements Pacer, ReportingPacer {
         const isOwn =
           terms?.leaseMs === undefined && (lease?.open.length ?? 0) - (ended?.length ?? 0) >= (lease?.max ?? 0)
         const waitMs = Math.min(reply.waitMs, isOwn ? OWN_FULL_MS : FULL_WAIT_MS)
-        const turn = turnOf(ticket) ?? known?.turn ?? { turnAt: reply.since, turnBefore: 0, turnStepMs: 0 }
+        turn ??= { turnAt: reply.since, turnBefore: 0, turnStepMs: 0 }
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because: 'concurrency', ended }
       }
       if (reply.kind === 'wait') {
-        const { waitMs, because, turn } = reply
-        this.#turns.set(key, { turn, at: this.#now() + waitMs, because, isOfEstimate: false })
+        const { waitMs, because } = reply
+        this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isAhead: false })
         const isPushback = because === 'retry-after' || because === 'backoff' || because === 'rate-limit'
         if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
-        return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because, ended }
+        return { kind: 'wait', ticket: waitTicketOf(reply.turn), waitMs, because, ended }
       }
+      const { nextWaitMs, waitMs = 0 } = reply
+      turn = reply.turn
+      if (waitMs > 0) await this.#until(sentAt + tookMs + waitMs) // even a slot that is given back was taken until then
       if (tookMs <= maxReplyMs) {
         const { delay } = reply
         const laterMs = delay.delayMs > 0 ? allowedMs : 0
         if (lease !== undefined && terms?.leaseMs === undefined) this.#renewals?.add(key, reply.slot)
-        if (this.#hasTestClock) {
-          const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended } as const
-          return laterMs === 0 ? slot : { ...slot, nextAfterMs: delay.delayMs + laterMs }
+        const nextTicket = isSteady ? undefined : turn && waitTicketOf(turn) // the gate cancels it if no request waits
+        if (isSteady && turn !== undefined && nextWaitMs !== undefined) {
+          const at = sentAt + tookMs + nextWaitMs
+          this.#turns.set(key, { turn, at, because: delay.because, isAhead: true })
         }
-        const startBy = sentAt + allowances.allowanceMs
+        if (this.#hasTestClock) {
+          const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended, nextTicket } as const
+          const nextAfterMs = nextWaitMs ?? delay.delayMs + laterMs
+          if (waiting === 0) this.#steadyKeys.gotSlot(key, calledAt + nextAfterMs, delay.because)
+          return nextAfterMs === delay.delayMs ? slot : { ...slot, nextAfterMs }
+        }
+        const allowanceMs = allowances.allowanceMs + (waitMs > 0 ? allowances.timerAllowanceMs : 0)
+        const startBy = sentAt + waitMs + allowanceMs
+        const nextAt = sentAt + tookMs + (nextWaitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs)
+        if (waiting === 0) this.#steadyKeys.gotSlot(key, nextAt, delay.because)
         return {
           kind: 'slot',
           ticket: ticketOf(reply, { until: startBy, isAwaited: awaitsSent }),
           delay,
           startWithinMs: startBy - calledAt,
           awaitsSent,
-          nextAfterMs: sentAt + tookMs + delay.delayMs + allowances.allowanceMs + laterMs - calledAt,
+          nextAfterMs: nextAt - calledAt,
+          nextTicket,
           ended,
         }
       }
       this.#counters.repeats++
       slot = reply.slot
+      if (tookMs <= this.#allowance.maxReplyMs || ++tooLate < MAX_TOO_LATE) continue
+      this.#calls.tooSlow('reserve', key, this.#allowance.maxReplyMs)
+      return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms, { slot, turn })
     }
   }
 
@@ -303,7 +338,10 @@ export class FleetPacer implements Pacer, ReportingPacer {
     if (turn?.turnAt === this.#turns.get(key)?.turn.turnAt) this.#turns.delete(key)
     if (isLocal(ticket)) this.#local?.cancel(key, ticket)
     else if (turn !== undefined) await this.#calls.deliver('cancelWait', key, { ...turn })
-    else await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
+    else {
+      this.#steadyKeys.forget(key)
+      await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
+    }
   }
 
   /** Tells the other workers that this request has ended: see `Pacer`. */
@@ -378,7 +416,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
     const reply = await this.#calls.tryCall<EstimateReply | WaitReply>('estimate', key, request)
     if (reply?.kind === 'wait') {
       const { waitMs, because } = reply
-      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isOfEstimate: true })
+      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isAhead: true })
     }
     if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
     if (this.#local === undefined) return this.#untilRetry(key)
@@ -406,10 +444,9 @@ export class FleetPacer implements Pacer, ReportingPacer {
 
   /**
    * Says whether a request to this origin may start: see `Pacer`. Calls the server only if the
-   * origin has had failures, or this worker does not know it, or its key is another one and the last
-   * call is older than a second. While the server is away, an open circuit stays open until its
-   * cooling period is over; any other counts as closed, or with `onFailure: 'local'` the worker
-   * keeps its own.
+   * origin has had failures, or its key is another one and the last call is older than a second.
+   * While the server is away, an open circuit stays open until its cooling period is over; any
+   * other counts as closed, or with `onFailure: 'local'` the worker keeps its own.
    */
   admit(origin: string, limits: CircuitLimits, key?: string): Admission | Promise<Admission> {
     return this.#circuits.admit(origin, limits, key)
@@ -426,6 +463,11 @@ export class FleetPacer implements Pacer, ReportingPacer {
     this.#renewals?.close()
   }
 
+  /** @param at The time of the worker's clock. A timer may fire a little early. */
+  async #until(at: number): Promise<void> {
+    for (let leftMs = at - this.#now(); leftMs > 0; leftMs = at - this.#now()) await setTimeout(Math.ceil(leftMs))
+  }
+
   /** The lease of a request, as the script gets it. Requests with local slots are not on the server. */
   #leaseOf(terms: LeaseTerms | undefined): Lease | undefined {
     if (terms === undefined || this.#leaseMs === undefined) return undefined
@@ -435,14 +477,20 @@ export class FleetPacer implements Pacer, ReportingPacer {
     return { max: free, ms, open: shared.map(slotOf) }
   }
 
-  /** Returns a wait until the next attempt, or a local slot. */
+  /**
+   * Returns a wait until the next attempt, or a local slot.
+   * @param late What the server has given in a reply that was too late to be used.
+   */
   #reserveWithoutServer(
     key: string,
     limits: PaceLimits,
     ticket: Ticket | undefined,
     allowedMs: number,
     lease: LeaseTerms | undefined,
+    late: { readonly slot: number; readonly turn: WorkerTurn | undefined } | undefined,
   ): Reservation {
+    if (late !== undefined) void this.#calls.deliver('cancel', key, { slot: late.slot })
+    if (late?.turn !== undefined) void this.#calls.deliver('cancelWait', key, { ...late.turn })
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(key) }
     const pause = this.#knownPauseOf(key)
     if (pause !== undefined) return { kind: 'wait', ticket, ...pause }

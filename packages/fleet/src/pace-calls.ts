@@ -175,6 +175,10 @@ export class PaceCalls {
     this.#resendLater(bucket)
   }
 
+  hasUnsent(key: string): boolean {
+    return this.#bucketOf(key).unsent.length > 0
+  }
+
   /**
    * Repeats the failed calls of a key's bucket, so that the server knows them before the next call.
    */
@@ -232,6 +236,12 @@ export class PaceCalls {
     await bucket.resending
   }
 
+  /** The replies for a key take too long to be of use. That counts as a failure. Milliseconds. */
+  tooSlow(operation: Operation, key: string, maxMs: number): void {
+    const bucket = this.#bucketOf(key)
+    this.#failed(operation, bucket, key, ++bucket.calls, this.#options.transport.timeoutError(maxMs))
+  }
+
   /**
    * Calls the server. Returns false if it has not replied, so that the call has to be made again. A
    * rejected call counts as a reply.
@@ -250,7 +260,10 @@ export class PaceCalls {
     pending.then(startOthers, () => undefined)
     return withTimeout(pending, this.#options.timeoutMs, () => {
       const giveBack = (late: PaceReply) => {
-        if (late.kind === 'slot') void this.deliver('cancel', key, { slot: late.slot })
+        if (late.kind === 'slot') {
+          setTimeout(() => void this.deliver('cancel', key, { slot: late.slot }), Math.ceil(late.waitMs ?? 0)) // not before its time
+          if (late.turn !== undefined) void this.deliver('cancelWait', key, { ...late.turn })
+        }
         // If the call had the same turn, the worker still has its ticket.
         const isNewTurn = late.kind === 'wait' && late.turn.turnAt !== request.turnAt
         if (isNewTurn) void this.deliver('cancelWait', key, { ...late.turn })

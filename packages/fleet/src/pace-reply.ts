@@ -15,10 +15,15 @@ interface Reply {
 export interface SlotReply extends Reply {
   readonly kind: 'slot'
   readonly slot: number
+  /** The time until the slot. Milliseconds; undefined if it is now. */
+  readonly waitMs: number | undefined
   readonly delay: Delay
   /** Whether the last responses to requests of this key were pushbacks. */
   readonly hasPushbacks: boolean
   readonly ended: readonly number[] | undefined
+  /** The turn of the worker's next request, and the time until then: with `takesTurn`. Milliseconds. */
+  readonly turn: WorkerTurn | undefined
+  readonly nextWaitMs: number | undefined
 }
 
 export interface WaitReply extends Reply {
@@ -125,11 +130,13 @@ export function paceReplyOf(operation: string, kind: unknown, fields: ReplyField
       const delay = { delayMs: ms(fields.delayMs, invalid), because: one(DELAY_REASONS, because, invalid) }
       const hasPushbacks = flag(fields.hasPushbacks, invalid)
       const ended = slots(fields.ended, invalid)
-      return { epoch, isEpochLost, kind: known, slot: ms(fields.slot, invalid), delay, hasPushbacks, ended }
+      const [slot, waitMs] = [ms(fields.slot, invalid), msIfAny(fields.waitMs, invalid)]
+      const nextWaitMs = msIfAny(fields.nextWaitMs, invalid)
+      const turn = nextWaitMs === undefined ? undefined : turnOf(fields, invalid)
+      return { epoch, isEpochLost, kind: known, slot, waitMs, delay, hasPushbacks, ended, turn, nextWaitMs }
     }
     case 'wait': {
-      const [turnAt, turnBefore] = [ms(fields.turnAt, invalid), ms(fields.turnBefore, invalid)]
-      const turn = { turnAt, turnBefore, turnStepMs: ms(fields.turnStepMs, invalid) }
+      const turn = turnOf(fields, invalid)
       const waitMs = ms(fields.waitMs, invalid)
       const ended = slots(fields.ended, invalid)
       return { epoch, isEpochLost, kind: known, waitMs, because: one(WAIT_REASONS, because, invalid), turn, ended }
@@ -167,10 +174,19 @@ function one<const T>(expected: readonly T[], value: unknown, invalid: () => Err
   throw invalid()
 }
 
+function turnOf({ turnAt, turnBefore, turnStepMs }: ReplyFields, invalid: () => Error): WorkerTurn {
+  return { turnAt: ms(turnAt, invalid), turnBefore: ms(turnBefore, invalid), turnStepMs: ms(turnStepMs, invalid) }
+}
+
 function ms(value: unknown, invalid: () => Error): number {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number
   throw invalid()
+}
+
+/** Redis has an empty text for a missing field. */
+function msIfAny(value: unknown, invalid: () => Error): number | undefined {
+  return value === undefined || value === '' ? undefined : ms(value, invalid)
 }
 
 /** Redis lists slots as text. */

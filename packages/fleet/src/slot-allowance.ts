@@ -12,8 +12,9 @@
 //   worker 2                                                             ·   └── reply ──> B starts
 //
 // The allowance covers replies that take up to twice as long as expected. If a reply took longer,
-// its slot isn't used, and is reserved again with a larger allowance. A test clock doesn't advance
-// during a call, so all of these times are 0.
+// its slot isn't used, and is reserved again with a larger allowance. The allowance has a limit, since
+// the first slots after a loss of data come that much later. A test clock doesn't advance during a
+// call, so all of these times are 0.
 
 /**
  * How long the first reply is expected to take. Later replies: as long as the slowest of the last
@@ -23,6 +24,8 @@ const FIRST_EXPECTED_MS = 10
 const EXPECTED_DECAY = 0.9
 /** The shortest time that a reply may take without the slot being reserved again. */
 const MIN_REPLY_MS = 2
+/** The longest, as a part of `timeoutMs`. Our choice. */
+const MAX_REPLY = 0.25
 /** How long the gate may take from the reply to its last slot until the request starts. */
 const START_MS = 2
 /** A request has at most this many slots: of its address, its domain and its origin. */
@@ -32,6 +35,8 @@ const MAX_LEVELS = 3
  * calls too early.
  */
 const TIMER_MS = 3
+/** A pushback that arrives meanwhile comes too late for the request of the slot. Our choice. */
+const MAX_SOON_MS = 50
 
 /** The allowances of one slot. Milliseconds. */
 interface Allowances {
@@ -46,20 +51,18 @@ interface Allowances {
 }
 
 export class SlotAllowance {
-  /**
-   * The longest allowance of any worker with this `timeoutMs`, since a later reply is not used.
-   * Milliseconds.
-   */
+  /** The slot of a later reply is not used. Milliseconds. */
+  readonly maxReplyMs: number
+  /** The longest allowance of any worker with this `timeoutMs`. Milliseconds. */
   readonly maxAllowanceMs: number
-  readonly #timeoutMs: number
   readonly #hasTestClock: boolean
   /** How long a reply takes at most, as far as the last replies show. Milliseconds. */
   #expectedMs = FIRST_EXPECTED_MS
 
   constructor(timeoutMs: number, hasTestClock: boolean) {
-    this.#timeoutMs = timeoutMs
     this.#hasTestClock = hasTestClock
-    this.maxAllowanceMs = hasTestClock ? 0 : MAX_LEVELS * timeoutMs + START_MS
+    this.maxReplyMs = timeoutMs * MAX_REPLY
+    this.maxAllowanceMs = hasTestClock ? 0 : MAX_LEVELS * this.maxReplyMs + START_MS
   }
 
   /**
@@ -69,9 +72,18 @@ export class SlotAllowance {
   next(furtherSlots: number, allowedMs = 0): Allowances {
     const maxAllowanceMs = this.maxAllowanceMs + allowedMs
     if (this.#hasTestClock) return { maxReplyMs: 0, allowanceMs: 0, timerAllowanceMs: 0, maxAllowanceMs }
-    const maxReplyMs = Math.min(Math.max(2 * this.#expectedMs, MIN_REPLY_MS), this.#timeoutMs)
+    const maxReplyMs = Math.min(Math.max(2 * this.#expectedMs, MIN_REPLY_MS), this.maxReplyMs)
     const allowanceMs = (furtherSlots + 1) * maxReplyMs + START_MS
     return { maxReplyMs, allowanceMs, timerAllowanceMs: this.#expectedMs + TIMER_MS, maxAllowanceMs }
+  }
+
+  /**
+   * How long before its time a slot may be reserved: a worker that calls a little early need not
+   * call again. Undefined if the slot must be free now. Milliseconds.
+   */
+  soonMs({ allowanceMs, timerAllowanceMs, maxAllowanceMs }: Omit<Allowances, 'maxReplyMs'>): number | undefined {
+    const soonMs = Math.min(MAX_SOON_MS, maxAllowanceMs - allowanceMs - timerAllowanceMs)
+    return soonMs > 0 ? soonMs : undefined
   }
 
   /** A reply took this long. */

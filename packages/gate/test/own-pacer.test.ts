@@ -70,6 +70,38 @@ describe('a pacer that returns promises and keeps a queue', () => {
     expect(pacer.calls).toContain('cancel t1')
   })
 
+  test('gets the number of requests that wait, and its ticket for the next of them back', async () => {
+    const calls: unknown[] = []
+    class TurnPacer extends RemotePacer {
+      override async reserve(...args: Parameters<Pacer['reserve']>) {
+        const [key, limits, ticket] = args
+        const reply = await super.reserve(key, limits)
+        calls.push([ticket, args[7]])
+        return reply.kind === 'slot' ? { ...reply, nextTicket: 'next', nextAfterMs: 1_500 } : reply
+      }
+    }
+    const pacer = new TurnPacer(now)
+    const gate = new PoliteGate({ robots, now, pacer, minDelayMs: 1_000 })
+    const starts: number[] = []
+    const from = now()
+    const gone = new AbortController()
+    const enter = async (signal?: AbortSignal) => {
+      const permit = await gate.enter(url(), { signal })
+      starts.push(now() - from)
+      permit.release()
+    }
+    const all = [enter(), enter(), expect(enter(gone.signal)).rejects.toThrow()]
+    await advance(1_600)
+    expect(calls).toEqual([
+      [undefined, 0],
+      ['next', 1],
+    ])
+    gone.abort()
+    await Promise.all(all)
+    expect(starts).toEqual([0, 1_500])
+    expect(pacer.calls.filter((call) => call.startsWith('cancel'))).toEqual(['cancel next'])
+  })
+
   test('passes the ticket of an aborted request to the next request in the queue', async () => {
     const { pacer, gates, starts, visit } = fleet(1)
     const [gate] = gates as [PoliteGate]

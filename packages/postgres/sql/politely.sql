@@ -601,6 +601,8 @@ DECLARE
   is_repeated boolean := false;
   ended jsonb;
   allowed_ms float8;
+  soon_ms politely.ms;
+  is_soon boolean := false;
   wait_at float8;
   turn_at float8;
   turn_before float8;
@@ -612,6 +614,7 @@ BEGIN
   BEGIN
     r := jsonb_populate_record(NULL::politely.request, request);
     l := jsonb_populate_record(NULL::politely.limits, r.limits);
+    soon_ms := request ->> 'soonMs';
     IF r.pushback IS NOT NULL THEN pushback := jsonb_populate_record(NULL::politely.pushback, r.pushback); END IF;
     IF r.lease IS NOT NULL THEN lease := jsonb_populate_record(NULL::politely.lease_terms, r.lease); END IF;
     IF r.delay IS NOT NULL THEN sent_delay := jsonb_populate_record(NULL::politely.sent_delay, r.delay); END IF;
@@ -724,7 +727,15 @@ BEGIN
     END IF;
   END IF;
 
-  IF slot.because <> 'none' AND (op = 'reserve' OR r."takesTurn") THEN
+  -- The worker may wait for a slot that is free in a moment with the slot reserved.
+  IF op = 'reserve' AND slot.because <> 'none' AND slot.at - now <= soon_ms THEN
+    is_soon := slot.at = p.next_slot_at AND slot.because NOT IN ('retry-after', 'backoff', 'rate-limit')
+      AND now >= coalesce(p.under_way_until, now)
+      AND (r."turnAt" IS NOT NULL OR p.last_turn_at <= now - coalesce(r."timerAllowanceMs", 0));
+    IF is_soon THEN delay := politely.delay_of(l, slot.at, 0); END IF;
+  END IF;
+
+  IF slot.because <> 'none' AND NOT is_soon AND (op = 'reserve' OR r."takesTurn") THEN
     -- Workers that wait take turns. A turn reserves nothing: if its worker dies, one turn passes
     -- unused. Far from its turn, a worker gets another one, since the slot may have moved.
     IF r."turnAt" IS NOT NULL AND slot.at - now <= delay.ms / 2 THEN
@@ -763,10 +774,11 @@ BEGIN
     IF r."turnAt" = p.last_turn_at THEN p.last_turn_at := 0; END IF;
     -- Another program may send the request this much later.
     allowed_ms := CASE WHEN delay.ms > 0 THEN coalesce(r."allowedMs", 0) ELSE 0 END;
-    p := politely.take_slot(p, now, delay, l."pauseFrom", coalesce(r."allowanceMs", 0) + allowed_ms);
+    p := politely.take_slot(p, slot.at, delay, l."pauseFrom", coalesce(r."allowanceMs", 0) + allowed_ms
+      + CASE WHEN is_soon THEN coalesce(r."timerAllowanceMs", 0) ELSE 0 END);
     -- Until the worker says that the request was sent, it counts as under way.
     IF r."unsentMs" IS NOT NULL AND l."pauseFrom" IS DISTINCT FROM 'end' AND delay.ms > 0 THEN
-      p.under_way_until := now + r."unsentMs";
+      p.under_way_until := slot.at + r."unsentMs";
       p.under_way_ms := delay.ms;
       p.under_way_because := delay.because;
     END IF;
@@ -778,6 +790,18 @@ BEGIN
     END IF;
     reply := jsonb_build_object('kind', 'slot', 'slot', p.slots,
       'delay', jsonb_build_object('delayMs', delay.ms, 'because', delay.because), 'hasPushbacks', p.pushbacks > 0);
+    IF is_soon THEN reply := reply || jsonb_build_object('waitMs', slot.at - now); END IF;
+    -- While other workers wait, the next request of this worker gets a turn. The turns of the others
+    -- come first, and may be for an earlier time than their slots.
+    IF r."takesTurn" AND delay.ms > 0 AND p.last_turn_at > now - coalesce(r."timerAllowanceMs", 0) THEN
+      turn_before := p.last_turn_at;
+      step_ms := delay.ms + coalesce(r."allowanceMs", 0) + coalesce(r."allowedMs", 0) + coalesce(r."timerAllowanceMs", 0);
+      turn_at := greatest(turn_before + step_ms, p.next_slot_at + step_ms * greatest(1,
+        floor((turn_before - coalesce(r."turnAt", slot.at)) / step_ms + 0.5)));
+      p.last_turn_at := turn_at;
+      reply := reply || jsonb_build_object('nextWaitMs', turn_at - now,
+        'turn', jsonb_build_object('turnAt', turn_at, 'turnBefore', turn_before, 'turnStepMs', step_ms));
+    END IF;
 
   ELSIF op = 'estimate' THEN
     wait_at := slot.at;

@@ -25,7 +25,7 @@ import { knowLongAgo, openPool, pacerOn, startServer } from './server.ts'
 const DELAY_MS = 60
 /** The delay while the server restarts. */
 const LONGER_MS = 150
-/** After a loss, the first slot of a key comes later by three times this. */
+/** After a loss, the first slot of a key comes later by three quarters of this. */
 const TIMEOUT_MS = 300
 
 /** A new schema on the shared server. It is dropped with the test. */

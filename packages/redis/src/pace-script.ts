@@ -318,6 +318,25 @@ local function takeTurn(slotAt, delayMs)
   return turnAt, turnAt, turnBefore, stepMs
 end
 
+-- Takes a turn for the next request of the worker that has just taken a slot at this time. The turns
+-- of the other workers come first, and may be for an earlier time than their slots.
+local function takeNextTurn(at, delayMs)
+  local turnBefore, stepMs = pace.lastTurnAt, delayMs + request.allowanceMs + (request.allowedMs or 0) + request.timerAllowanceMs
+  local ahead = math.max(math.floor((turnBefore - (request.turnAt or at)) / stepMs + 0.5), 1)
+  local turnAt = math.max(pace.nextSlotAt + ahead * stepMs, turnBefore + stepMs)
+  pace.lastTurnAt = turnAt
+  return { text(turnAt - now), text(turnAt), text(turnBefore), text(stepMs) }
+end
+
+local PAUSES = { ['retry-after'] = true, backoff = true, ['rate-limit'] = true }
+
+-- Whether the worker may wait for this slot with the slot reserved.
+local function isSoon(slot)
+  local isUnderWay = pace.underWayUntil and now < pace.underWayUntil
+  return request.soonMs and slot.at - now <= request.soonMs and slot.at == pace.nextSlotAt and not PAUSES[slot.because]
+    and not isUnderWay and (request.turnAt or not hasTurnsAhead())
+end
+
 local function waitForTurn(slot, delayMs)
   local before = pace.lastTurnAt
   local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delayMs)
@@ -350,7 +369,8 @@ function operations.reserve()
   local delay = delayOf(now, 0)
   -- A worker without a turn leaves a free slot to the worker that has waited for it.
   if slot.because == 'none' and not request.turnAt and hasTurnsAhead() then slot.because = delay.because end
-  if slot.because ~= 'none' then
+  local isFree = slot.because == 'none'
+  if not isFree and not isSoon(slot) then
     local reply = waitForTurn(slot, delay.ms)
     reply[#reply + 1] = ended
     return reply
@@ -367,17 +387,24 @@ function operations.reserve()
     return { 'full', text(epoch), text(firstEnd and firstEnd - now or lease.ms), text(since), ended }
   end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
+  if not isFree then delay = delayOf(slot.at, 0) end
   -- Another program may send the request this much later.
   local allowedMs = delay.ms > 0 and request.allowedMs or 0
-  takeSlot(now, delay, limits.pauseFrom, request.allowanceMs + allowedMs)
+  local timerMs = isFree and 0 or request.timerAllowanceMs
+  takeSlot(slot.at, delay, limits.pauseFrom, request.allowanceMs + allowedMs + timerMs)
   -- Until the worker says that the request was sent, it counts as under way.
   if request.unsentMs and limits.pauseFrom ~= 'end' and delay.ms > 0 then
-    setUnderWay(now + request.unsentMs, delay.ms, delay.because)
+    setUnderWay(slot.at + request.unsentMs, delay.ms, delay.because)
   end
   pace.epoch = epoch
   save()
   if lease then addLease(pace.slots, lease.ms) end
-  return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0', ended }
+  local reply = { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0', ended or '', isFree and '' or text(slot.at - now) }
+  -- Without another worker that waits, the next request needs no turn.
+  if request.takesTurn and delay.ms > 0 and hasTurnsAhead() then
+    for _, field in ipairs(takeNextTurn(slot.at, delay.ms)) do reply[#reply + 1] = field end
+  end
+  return reply
 end
 
 -- Gives up a turn. If it is not the last turn, the next worker to arrive also gets the last turn,

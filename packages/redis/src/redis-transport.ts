@@ -14,10 +14,22 @@ import { warnOfEviction } from './eviction-warning.ts'
 import { redisKeyOf } from './keys.ts'
 import { PACE_SCRIPT } from './pace-script.ts'
 
+const TURN = ['turnAt', 'turnBefore', 'turnStepMs']
 /** The fields of each kind of reply, in the order in which the script lists them after the kind. */
 const FIELDS: Readonly<Record<PaceReply['kind'], readonly string[]>> = {
-  slot: ['epoch', 'isEpochLost', 'slot', 'delayMs', 'because', 'hasPushbacks', 'ended'],
-  wait: ['epoch', 'isEpochLost', 'waitMs', 'because', 'turnAt', 'turnBefore', 'turnStepMs', 'ended'],
+  slot: [
+    'epoch',
+    'isEpochLost',
+    'slot',
+    'delayMs',
+    'because',
+    'hasPushbacks',
+    'ended',
+    'waitMs',
+    'nextWaitMs',
+    ...TURN,
+  ],
+  wait: ['epoch', 'isEpochLost', 'waitMs', 'because', ...TURN, 'ended'],
   full: ['epoch', 'isEpochLost', 'waitMs', 'since', 'ended'],
   failures: ['epoch', 'isEpochLost'],
   estimate: ['epoch', 'isEpochLost', 'waitMs', 'because'],

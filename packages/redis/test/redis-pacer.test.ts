@@ -163,6 +163,7 @@ describe.skipIf(noRedis())('with a server', () => {
     const fetch = async () => new Response('')
     await using robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch })
     const pacer = openPacer(options)
+    await pacer.probe() // the first reply may be slow
     await using gate = new PoliteGate({ robots, pacer, minDelayMs: 600_000, maxWaitMs: 900_000 })
     const enter = (maxWaitMs?: number) => gate.enter('https://example.com/', { maxWaitMs }).catch((error) => error)
     const patient = [enter(0), enter()] as const

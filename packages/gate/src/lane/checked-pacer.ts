@@ -87,9 +87,19 @@ export class CheckedPacer {
     seesSending: boolean,
     allowanceMs: number,
     lease: LeaseTerms | undefined,
+    waiting: number | undefined,
   ): Reservation | Promise<Reservation> {
     try {
-      const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs, lease)
+      const reservation = this.#pacer.reserve(
+        key,
+        limits,
+        ticket,
+        furtherSlots,
+        seesSending,
+        allowanceMs,
+        lease,
+        waiting,
+      )
       if (this.#isOwn) return reservation
       return isPromise(reservation)
         ? this.#settled('reserve', key, reservation, checkedReservation)
@@ -259,10 +269,10 @@ function isOfConnection(error: unknown): boolean {
 }
 
 function checkedReservation(reservation: Reservation): Reservation {
-  const { kind, ticket, delay, startWithinMs, nextAfterMs, ended = [] } = fieldsOf(reservation)
+  const { kind, ticket, delay, startWithinMs, nextAfterMs, nextTicket, ended = [] } = fieldsOf(reservation)
   const isTicket = isTicketOf(ticket)
   const areTimes = [startWithinMs, nextAfterMs].every((ms) => ms === undefined || isDuration(ms))
-  const areTickets = Array.isArray(ended) && ended.every(isTicketOf)
+  const areTickets = Array.isArray(ended) && [...ended, nextTicket ?? ''].every(isTicketOf)
   if (kind === 'slot' && isTicket && isDelay(delay) && areTimes && areTickets) return reservation
   if (areTickets && kind === 'wait' && (isTicket || ticket === undefined) && isWait(reservation, isReason))
     return reservation

@@ -32,6 +32,8 @@ export interface PacedLevel {
   readonly limits: PaceLimits
   /** For the key of a lane, if the pacer counts the requests under way. */
   readonly lease?: LeaseTerms | undefined
+  /** How many more requests of this key wait, if the request has no other level. */
+  readonly waiting?: number | undefined
 }
 
 /**
@@ -75,7 +77,7 @@ export abstract class PacedKey {
   /** Why to wait until `#askPacerAt`. */
   #delayedBy: PaceReason = 'own-delay'
   /**
-   * The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is
+   * The ticket of the pacer's last reply. It belongs to the key: if the first request is
    * aborted, the next one uses it.
    */
   #ticket: Ticket | undefined
@@ -160,6 +162,7 @@ export abstract class PacedKey {
    * @param seesSending Whether the gate expects to see when the request is sent.
    * @param allowanceMs How much later than its slot the request may be sent.
    * @param lease How many requests may be under way, if the pacer counts them.
+   * @param waiting How many more requests of this key wait: see `Pacer`.
    */
   reserve(
     limits: PaceLimits,
@@ -167,13 +170,15 @@ export abstract class PacedKey {
     seesSending: boolean,
     allowanceMs: number,
     lease?: LeaseTerms,
+    waiting?: number,
   ): KeySlot | undefined | Promise<KeySlot | undefined> {
     const { pacer, now } = this.#context
     const calledAt = now()
-    const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, seesSending, allowanceMs, lease)
-    return isPromise(reservation)
-      ? reservation.then((reply) => this.#slotOf(reply, limits, calledAt))
-      : this.#slotOf(reservation, limits, calledAt)
+    const ticket = this.#ticket
+    const reply = pacer.reserve(this.key, limits, ticket, furtherSlots, seesSending, allowanceMs, lease, waiting)
+    return isPromise(reply)
+      ? reply.then((reservation) => this.#slotOf(reservation, limits, calledAt))
+      : this.#slotOf(reply, limits, calledAt)
   }
 
   /**
@@ -265,7 +270,8 @@ export abstract class PacedKey {
     this.#ticket = undefined
     if (reservation.ended !== undefined) this.endElsewhere(reservation.ended)
     if (reservation.kind === 'slot') {
-      const { ticket, delay, startWithinMs, awaitsSent = false, nextAfterMs = 0 } = reservation
+      const { ticket, delay, startWithinMs, awaitsSent = false, nextAfterMs = 0, nextTicket } = reservation
+      this.#ticket = nextTicket
       const startBy = calledAt + (startWithinMs ?? Number.POSITIVE_INFINITY)
       return { pacedKey: this, limits, ticket, delay, startBy, awaitsSent, nextAt: calledAt + nextAfterMs }
     }
@@ -308,8 +314,8 @@ export function reserveSlots(
   }
   let slot: KeySlot | undefined | Promise<KeySlot | undefined>
   try {
-    const { pacedKey, limits, lease } = level
-    slot = pacedKey.reserve(limits, levels.length - slots.length - 1, seesSending, allowanceMs, lease)
+    const { pacedKey, limits, lease, waiting } = level
+    slot = pacedKey.reserve(limits, levels.length - slots.length - 1, seesSending, allowanceMs, lease, waiting)
   } catch (error) {
     return fail(error)
   }

@@ -46,6 +46,9 @@ export interface Pacer {
    * @param lease How many requests of the key may be under way. Only with `countsUnderWay`, and only
    * for the key of a lane: an origin, or what `paceBy` says. A request that starts counts until
    * `release` or `cancel`, or until its lease is over.
+   * @param waiting How many more requests of the key wait in this process. If there are some, a pacer
+   * may keep a position in its own queue for them with a slot (`nextTicket`). Undefined for a request
+   * with slots at several levels. Default: unknown.
    */
   reserve(
     key: string,
@@ -55,6 +58,7 @@ export interface Pacer {
     seesSending?: boolean,
     allowanceMs?: number,
     lease?: LeaseTerms,
+    waiting?: number,
   ): Reservation | Promise<Reservation>
   /**
    * The request of this slot starts now, a moment after the slot was reserved. A pacer in the
@@ -222,6 +226,11 @@ export type Reservation =
        * does not ask before. Milliseconds. Default: the delay, from the start of the request on.
        */
       readonly nextAfterMs?: number | undefined
+      /**
+       * A ticket for the next call of `reserve` for this key, as in a `wait`: the pacer keeps a
+       * position for the requests that wait.
+       */
+      readonly nextTicket?: Ticket | undefined
       /** The tickets of `LeaseTerms.open` whose requests are no longer under way. Default: none. */
       readonly ended?: readonly Ticket[] | undefined
     }
