@@ -323,7 +323,7 @@ end
 local function takeNextTurn(at, delayMs)
   local turnBefore, stepMs = pace.lastTurnAt, delayMs + request.allowanceMs + (request.allowedMs or 0) + request.timerAllowanceMs
   local turnOfSlot = math.max(request.turnAt or at, at - stepMs) -- it may have passed unused
-  local ahead = math.max(math.floor((turnBefore - turnOfSlot) / stepMs + 0.5), 1)
+  local ahead = math.max(math.floor((turnBefore - turnOfSlot) / stepMs + 0.1), 1)
   local turnAt = math.max(pace.nextSlotAt + ahead * stepMs, turnBefore + stepMs)
   pace.lastTurnAt = turnAt
   return { text(turnAt - now), text(turnAt), text(turnBefore), text(stepMs) }
