@@ -70,9 +70,10 @@ interface FleetPacerOptions {
   readonly now?: (() => number) | undefined
 }
 
-/** A turn that the script has given to this worker. */
+/** When this worker calls `reserve` next, and the turn that the script has given to it. */
 interface KnownTurn {
-  readonly turn: WorkerTurn
+  /** Undefined after a slot for which no other worker waited. */
+  readonly turn: WorkerTurn | undefined
   /** When the worker calls `reserve` again, by its own clock. */
   readonly at: number
   readonly because: PaceReason
@@ -106,8 +107,6 @@ const MAX_UNSENT_MS = 10_000
  */
 export const FULL_WAIT_MS = 250
 const OWN_FULL_MS = 1_000
-/** After so many replies in a row that are too late for any slot, the server has failed. Our choice. */
-const MAX_TOO_LATE = 3
 /** The shortest lease, of which a worker has two thirds to renew it. Milliseconds. Our choice. */
 const MIN_LEASE_MS = 100
 
@@ -212,18 +211,15 @@ export class FleetPacer implements Pacer, ReportingPacer {
     const unsentMs = awaitsSent ? MAX_UNSENT_MS : undefined
     const known = ticket === undefined ? this.#turns.get(key) : undefined
     this.#turns.delete(key)
-    if (known?.isAhead && known.at > calledAt) {
-      const { turn, at, because } = known
-      return { kind: 'wait', ticket: waitTicketOf(turn), waitMs: at - calledAt, because }
-    }
-    const { isSteady, early } = this.#steadyKeys.called(key, calledAt, waiting)
-    if (early !== undefined && ticket === undefined && known === undefined) return { kind: 'wait', ticket, ...early }
-    let slot: number | undefined
-    let tooLate = 0
+    // With `allowedMs`, the next slot may come sooner than the turn says: see `sent`.
+    const isSteady = waiting === 0 && allowedMs === 0 && this.#steadyKeys.called(key, calledAt)
+    const takesTurn = isSteady || (waiting !== undefined && waiting > 0 && allowedMs === 0)
     let turn = turnOf(ticket) ?? known?.turn
-    const takesTurn = isSteady || (waiting !== undefined && waiting > 0)
+    if (known?.isAhead && known.at > calledAt)
+      return { kind: 'wait', ticket: turn && waitTicketOf(turn), waitMs: known.at - calledAt, because: known.because }
+    let slot: number | undefined
     for (;;) {
-      const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots, allowedMs)
+      const { maxReplyMs, soonMs, ...allowances } = this.#allowance.next(furtherSlots, allowedMs)
       if (this.#calls.hasUnsent(key)) await this.#calls.resend(key) // otherwise the call is made at once
       const { knownPauses, pushback } = this.#knownPausesOf(key, limits)
       const sentAt = this.#now()
@@ -237,7 +233,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
         lease,
         ifClear: this.#circuits.isUnseen(key) || undefined,
         takesTurn: takesTurn || undefined,
-        soonMs: waiting === undefined ? undefined : this.#allowance.soonMs(allowances),
+        soonMs: waiting === undefined ? undefined : soonMs,
         ...turn,
       }
       const reply = await this.#calls.tryCall<SlotReply | WaitReply | FullReply | PlainReply<'failures'>>(
@@ -246,8 +242,8 @@ export class FleetPacer implements Pacer, ReportingPacer {
         request,
       )
       if (reply === undefined) {
-        const late = slot === undefined ? undefined : { slot, turn }
-        return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms, late)
+        if (slot !== undefined) void this.#calls.deliver('cancel', key, { slot }) // its reply was too late to be used
+        return this.#reserveWithoutServer(key, limits, turn ? waitTicketOf(turn) : ticket, allowedMs, terms)
       }
       this.#pushbacks.told(key, pushback, reply.epoch)
       const tookMs = this.#now() - sentAt
@@ -256,7 +252,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
         this.#circuits.seen(key, reply.kind === 'failures')
       if (reply.kind === 'failures') {
         const { because } = shortestDelay // the gate calls `admit` before it calls `reserve` again
-        return { kind: 'wait', ticket: ticket ?? (known && waitTicketOf(known.turn)), waitMs: 0, because }
+        return { kind: 'wait', ticket: turn && waitTicketOf(turn), waitMs: 0, because }
       }
       const ended = endedTickets(terms, reply.ended)
       if (reply.kind === 'full') {
@@ -274,27 +270,22 @@ export class FleetPacer implements Pacer, ReportingPacer {
         return { kind: 'wait', ticket: waitTicketOf(reply.turn), waitMs, because, ended }
       }
       const { nextWaitMs, waitMs = 0 } = reply
-      turn = reply.turn
+      const allowanceMs = allowances.allowanceMs + (waitMs > 0 ? allowances.timerAllowanceMs : 0)
+      const startBy = sentAt + waitMs + allowanceMs
       if (waitMs > 0) await this.#until(sentAt + tookMs + waitMs) // even a slot that is given back was taken until then
-      if (tookMs <= maxReplyMs) {
-        const { delay } = reply
-        const laterMs = delay.delayMs > 0 ? allowedMs : 0
+      if (tookMs <= maxReplyMs && this.#now() <= startBy) {
+        const { delay, turn } = reply
         if (lease !== undefined && terms?.leaseMs === undefined) this.#renewals?.add(key, reply.slot)
+        const laterMs = delay.delayMs > 0 ? allowedMs : 0
+        const nextMs = nextWaitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs
+        const nextAt = sentAt + tookMs + nextMs
+        if (waiting === 0) this.#steadyKeys.gotSlot(key, nextAt)
+        if (isSteady) this.#turns.set(key, { turn, at: nextAt, because: delay.because, isAhead: true })
         const nextTicket = isSteady ? undefined : turn && waitTicketOf(turn) // the gate cancels it if no request waits
-        if (isSteady && turn !== undefined && nextWaitMs !== undefined) {
-          const at = sentAt + tookMs + nextWaitMs
-          this.#turns.set(key, { turn, at, because: delay.because, isAhead: true })
-        }
         if (this.#hasTestClock) {
           const slot = { kind: 'slot', ticket: ticketOf(reply), delay, ended, nextTicket } as const
-          const nextAfterMs = nextWaitMs ?? delay.delayMs + laterMs
-          if (waiting === 0) this.#steadyKeys.gotSlot(key, calledAt + nextAfterMs, delay.because)
-          return nextAfterMs === delay.delayMs ? slot : { ...slot, nextAfterMs }
+          return nextMs === delay.delayMs ? slot : { ...slot, nextAfterMs: nextMs }
         }
-        const allowanceMs = allowances.allowanceMs + (waitMs > 0 ? allowances.timerAllowanceMs : 0)
-        const startBy = sentAt + waitMs + allowanceMs
-        const nextAt = sentAt + tookMs + (nextWaitMs ?? waitMs + delay.delayMs + allowanceMs + laterMs)
-        if (waiting === 0) this.#steadyKeys.gotSlot(key, nextAt, delay.because)
         return {
           kind: 'slot',
           ticket: ticketOf(reply, { until: startBy, isAwaited: awaitsSent }),
@@ -308,9 +299,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
       }
       this.#counters.repeats++
       slot = reply.slot
-      if (tookMs <= this.#allowance.maxReplyMs || ++tooLate < MAX_TOO_LATE) continue
-      this.#calls.tooSlow('reserve', key, this.#allowance.maxReplyMs)
-      return this.#reserveWithoutServer(key, limits, ticket, allowedMs, terms, { slot, turn })
+      turn = reply.turn ?? turn
     }
   }
 
@@ -334,14 +323,13 @@ export class FleetPacer implements Pacer, ReportingPacer {
 
   async cancel(key: string, ticket: Ticket): Promise<void> {
     const turn = turnOf(ticket)
+    const known = this.#turns.get(key)
     this.#renewals?.delete(key, slotOf(ticket))
-    if (turn?.turnAt === this.#turns.get(key)?.turn.turnAt) this.#turns.delete(key)
+    if (turn?.turnAt === known?.turn?.turnAt) this.#turns.delete(key)
+    else if (turn === undefined && known) this.#turns.set(key, { ...known, at: 0 }) // the next request takes its place
     if (isLocal(ticket)) this.#local?.cancel(key, ticket)
     else if (turn !== undefined) await this.#calls.deliver('cancelWait', key, { ...turn })
-    else {
-      this.#steadyKeys.forget(key)
-      await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
-    }
+    else await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
   }
 
   /** Tells the other workers that this request has ended: see `Pacer`. */
@@ -477,20 +465,14 @@ export class FleetPacer implements Pacer, ReportingPacer {
     return { max: free, ms, open: shared.map(slotOf) }
   }
 
-  /**
-   * Returns a wait until the next attempt, or a local slot.
-   * @param late What the server has given in a reply that was too late to be used.
-   */
+  /** Returns a wait until the next attempt, or a local slot. */
   #reserveWithoutServer(
     key: string,
     limits: PaceLimits,
     ticket: Ticket | undefined,
     allowedMs: number,
     lease: LeaseTerms | undefined,
-    late: { readonly slot: number; readonly turn: WorkerTurn | undefined } | undefined,
   ): Reservation {
-    if (late !== undefined) void this.#calls.deliver('cancel', key, { slot: late.slot })
-    if (late?.turn !== undefined) void this.#calls.deliver('cancelWait', key, { ...late.turn })
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(key) }
     const pause = this.#knownPauseOf(key)
     if (pause !== undefined) return { kind: 'wait', ticket, ...pause }

@@ -236,12 +236,6 @@ export class PaceCalls {
     await bucket.resending
   }
 
-  /** The replies for a key take too long to be of use. That counts as a failure. Milliseconds. */
-  tooSlow(operation: Operation, key: string, maxMs: number): void {
-    const bucket = this.#bucketOf(key)
-    this.#failed(operation, bucket, key, ++bucket.calls, this.#options.transport.timeoutError(maxMs))
-  }
-
   /**
    * Calls the server. Returns false if it has not replied, so that the call has to be made again. A
    * rejected call counts as a reply.
@@ -261,12 +255,13 @@ export class PaceCalls {
     return withTimeout(pending, this.#options.timeoutMs, () => {
       const giveBack = (late: PaceReply) => {
         if (late.kind === 'slot') {
-          setTimeout(() => void this.deliver('cancel', key, { slot: late.slot }), Math.ceil(late.waitMs ?? 0)) // not before its time
-          if (late.turn !== undefined) void this.deliver('cancelWait', key, { ...late.turn })
+          // Not before its time: the pause before the slot must not end sooner. A timer may fire a little early.
+          const giveBackMs = late.waitMs === undefined ? 0 : Math.ceil(late.waitMs) + 1
+          setTimeout(() => void this.deliver('cancel', key, { slot: late.slot }), giveBackMs)
         }
         // If the call had the same turn, the worker still has its ticket.
-        const isNewTurn = late.kind === 'wait' && late.turn.turnAt !== request.turnAt
-        if (isNewTurn) void this.deliver('cancelWait', key, { ...late.turn })
+        const turn = late.kind === 'slot' || late.kind === 'wait' ? late.turn : undefined
+        if (turn !== undefined && turn.turnAt !== request.turnAt) void this.deliver('cancelWait', key, { ...turn })
       }
       pending.then(giveBack, () => undefined)
       throw this.#options.transport.timeoutError(this.#options.timeoutMs)

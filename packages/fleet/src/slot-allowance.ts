@@ -12,9 +12,8 @@
 //   worker 2                                                             ·   └── reply ──> B starts
 //
 // The allowance covers replies that take up to twice as long as expected. If a reply took longer,
-// its slot isn't used, and is reserved again with a larger allowance. The allowance has a limit, since
-// the first slots after a loss of data come that much later. A test clock doesn't advance during a
-// call, so all of these times are 0.
+// its slot isn't used, and is reserved again with a larger allowance. A test clock doesn't advance
+// during a call, so all of these times are 0.
 
 /**
  * How long the first reply is expected to take. Later replies: as long as the slowest of the last
@@ -24,8 +23,6 @@ const FIRST_EXPECTED_MS = 10
 const EXPECTED_DECAY = 0.9
 /** The shortest time that a reply may take without the slot being reserved again. */
 const MIN_REPLY_MS = 2
-/** The longest, as a part of `timeoutMs`. Our choice. */
-const MAX_REPLY = 0.25
 /** How long the gate may take from the reply to its last slot until the request starts. */
 const START_MS = 2
 /** A request has at most this many slots: of its address, its domain and its origin. */
@@ -37,6 +34,7 @@ const MAX_LEVELS = 3
 const TIMER_MS = 3
 /** A pushback that arrives meanwhile comes too late for the request of the slot. Our choice. */
 const MAX_SOON_MS = 50
+const NONE = { maxReplyMs: 0, allowanceMs: 0, timerAllowanceMs: 0, soonMs: undefined }
 
 /** The allowances of one slot. Milliseconds. */
 interface Allowances {
@@ -46,44 +44,41 @@ interface Allowances {
   readonly allowanceMs: number
   /** The longest time from a turn to the call of its worker. */
   readonly timerAllowanceMs: number
-  /** The largest `allowanceMs` of any worker of the fleet. */
+  /** The largest `allowanceMs` of any worker of the fleet with this `timeoutMs`. */
   readonly maxAllowanceMs: number
+  /**
+   * How long before its time a slot may be reserved: a worker that calls a little early need not
+   * call again. Undefined if the slot must be free now.
+   */
+  readonly soonMs: number | undefined
 }
 
 export class SlotAllowance {
-  /** The slot of a later reply is not used. Milliseconds. */
-  readonly maxReplyMs: number
-  /** The longest allowance of any worker with this `timeoutMs`. Milliseconds. */
-  readonly maxAllowanceMs: number
+  /** A later reply is not used. Milliseconds. */
+  readonly #timeoutMs: number
   readonly #hasTestClock: boolean
   /** How long a reply takes at most, as far as the last replies show. Milliseconds. */
   #expectedMs = FIRST_EXPECTED_MS
 
   constructor(timeoutMs: number, hasTestClock: boolean) {
     this.#hasTestClock = hasTestClock
-    this.maxReplyMs = timeoutMs * MAX_REPLY
-    this.maxAllowanceMs = hasTestClock ? 0 : MAX_LEVELS * this.maxReplyMs + START_MS
+    this.#timeoutMs = timeoutMs
   }
 
   /**
-   * @param furtherSlots How many slots of the same request are reserved after this one.
+   * @param furtherSlots How many slots of the same request are reserved after this one. There are
+   * none after the slot of a lane, so the allowance of such a key has no more than one reply.
    * @param allowedMs How much later than its start another program may send the request.
    */
   next(furtherSlots: number, allowedMs = 0): Allowances {
-    const maxAllowanceMs = this.maxAllowanceMs + allowedMs
-    if (this.#hasTestClock) return { maxReplyMs: 0, allowanceMs: 0, timerAllowanceMs: 0, maxAllowanceMs }
-    const maxReplyMs = Math.min(Math.max(2 * this.#expectedMs, MIN_REPLY_MS), this.maxReplyMs)
+    if (this.#hasTestClock) return { ...NONE, maxAllowanceMs: allowedMs }
+    const maxReplyMs = Math.min(Math.max(2 * this.#expectedMs, MIN_REPLY_MS), this.#timeoutMs)
     const allowanceMs = (furtherSlots + 1) * maxReplyMs + START_MS
-    return { maxReplyMs, allowanceMs, timerAllowanceMs: this.#expectedMs + TIMER_MS, maxAllowanceMs }
-  }
-
-  /**
-   * How long before its time a slot may be reserved: a worker that calls a little early need not
-   * call again. Undefined if the slot must be free now. Milliseconds.
-   */
-  soonMs({ allowanceMs, timerAllowanceMs, maxAllowanceMs }: Omit<Allowances, 'maxReplyMs'>): number | undefined {
-    const soonMs = Math.min(MAX_SOON_MS, maxAllowanceMs - allowanceMs - timerAllowanceMs)
-    return soonMs > 0 ? soonMs : undefined
+    const timerAllowanceMs = this.#expectedMs + TIMER_MS
+    const longestMs = (furtherSlots === 0 ? 1 : MAX_LEVELS) * this.#timeoutMs + START_MS
+    const soonMs = Math.min(MAX_SOON_MS, longestMs - allowanceMs - timerAllowanceMs)
+    const maxAllowanceMs = longestMs + allowedMs
+    return { maxReplyMs, allowanceMs, timerAllowanceMs, maxAllowanceMs, soonMs: soonMs > 0 ? soonMs : undefined }
   }
 
   /** A reply took this long. */

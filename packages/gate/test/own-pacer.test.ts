@@ -3,6 +3,7 @@
 import { RobotsClient } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type FailureMessage, LocalPacer, type Pacer, PoliteGate } from '../src/index.ts'
+import { siteQueue } from '../src/site-queue/index.ts'
 import { listenTo } from './listen.ts'
 import { RemotePacer } from './remote-pacer.ts'
 import { lookup, Site } from './site.ts'
@@ -99,6 +100,22 @@ describe('a pacer that returns promises and keeps a queue', () => {
     gone.abort()
     await Promise.all(all)
     expect(starts).toEqual([0, 1_500])
+    expect(pacer.calls.filter((call) => call.startsWith('cancel'))).toEqual(['cancel next'])
+  })
+
+  test('is told that a request waits while a queue outside of the gate has more for the key', async () => {
+    const waiting: unknown[] = []
+    class CountingPacer extends RemotePacer {
+      override async reserve(...args: Parameters<Pacer['reserve']>) {
+        waiting.push(args[7])
+        const [key, limits] = args
+        return { ...(await super.reserve(key, limits)), nextTicket: 'next' }
+      }
+    }
+    const pacer = new CountingPacer(now)
+    const gate = new PoliteGate({ robots, now, pacer, minDelayMs: 0 })
+    for await (const { done } of siteQueue([url(), `${url()}?2`], { gate })) done()
+    expect(waiting).toEqual([1, 1])
     expect(pacer.calls.filter((call) => call.startsWith('cancel'))).toEqual(['cancel next'])
   })
 

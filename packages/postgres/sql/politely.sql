@@ -797,7 +797,7 @@ BEGIN
       turn_before := p.last_turn_at;
       step_ms := delay.ms + coalesce(r."allowanceMs", 0) + coalesce(r."allowedMs", 0) + coalesce(r."timerAllowanceMs", 0);
       turn_at := greatest(turn_before + step_ms, p.next_slot_at + step_ms * greatest(1,
-        floor((turn_before - coalesce(r."turnAt", slot.at)) / step_ms + 0.5)));
+        floor((turn_before - greatest(coalesce(r."turnAt", slot.at), slot.at - step_ms)) / step_ms + 0.1)));
       p.last_turn_at := turn_at;
       reply := reply || jsonb_build_object('nextWaitMs', turn_at - now,
         'turn', jsonb_build_object('turnAt', turn_at, 'turnBefore', turn_before, 'turnStepMs', step_ms));

@@ -322,7 +322,8 @@ end
 -- of the other workers come first, and may be for an earlier time than their slots.
 local function takeNextTurn(at, delayMs)
   local turnBefore, stepMs = pace.lastTurnAt, delayMs + request.allowanceMs + (request.allowedMs or 0) + request.timerAllowanceMs
-  local ahead = math.max(math.floor((turnBefore - (request.turnAt or at)) / stepMs + 0.5), 1)
+  local turnOfSlot = math.max(request.turnAt or at, at - stepMs) -- it may have passed unused
+  local ahead = math.max(math.floor((turnBefore - turnOfSlot) / stepMs + 0.1), 1)
   local turnAt = math.max(pace.nextSlotAt + ahead * stepMs, turnBefore + stepMs)
   pace.lastTurnAt = turnAt
   return { text(turnAt - now), text(turnAt), text(turnBefore), text(stepMs) }

@@ -30,10 +30,9 @@ export interface RedisPacerOptions {
    */
   readonly fleetSize?: number | undefined
   /**
-   * How long to wait for a reply of Redis. A longer wait is a failure, and so are three replies in a
-   * row that take longer than a quarter. After a loss of data, and with an empty Redis, the first
-   * slot of each key comes later by three quarters of this time. All workers use the same value.
-   * Milliseconds.
+   * How long to wait for a reply of Redis. A longer wait is a failure. After a loss of data, and with
+   * an empty Redis, the first slot of each key comes later by this time; of a domain or address, by
+   * three times as much. All workers use the same value. Milliseconds.
    * @default 2000
    */
   readonly timeoutMs?: number | undefined

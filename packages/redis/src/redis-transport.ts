@@ -14,28 +14,18 @@ import { warnOfEviction } from './eviction-warning.ts'
 import { redisKeyOf } from './keys.ts'
 import { PACE_SCRIPT } from './pace-script.ts'
 
+const EPOCH = ['epoch', 'isEpochLost']
 const TURN = ['turnAt', 'turnBefore', 'turnStepMs']
 /** The fields of each kind of reply, in the order in which the script lists them after the kind. */
 const FIELDS: Readonly<Record<PaceReply['kind'], readonly string[]>> = {
-  slot: [
-    'epoch',
-    'isEpochLost',
-    'slot',
-    'delayMs',
-    'because',
-    'hasPushbacks',
-    'ended',
-    'waitMs',
-    'nextWaitMs',
-    ...TURN,
-  ],
-  wait: ['epoch', 'isEpochLost', 'waitMs', 'because', ...TURN, 'ended'],
-  full: ['epoch', 'isEpochLost', 'waitMs', 'since', 'ended'],
-  failures: ['epoch', 'isEpochLost'],
-  estimate: ['epoch', 'isEpochLost', 'waitMs', 'because'],
-  pause: ['epoch', 'isEpochLost', 'pauseMs', 'because'],
-  renewed: ['epoch', 'isEpochLost'],
-  done: ['epoch', 'isEpochLost'],
+  slot: [...EPOCH, 'slot', 'delayMs', 'because', 'hasPushbacks', 'ended', 'waitMs', 'nextWaitMs', ...TURN],
+  wait: [...EPOCH, 'waitMs', 'because', ...TURN, 'ended'],
+  full: [...EPOCH, 'waitMs', 'since', 'ended'],
+  failures: EPOCH,
+  estimate: [...EPOCH, 'waitMs', 'because'],
+  pause: [...EPOCH, 'pauseMs', 'because'],
+  renewed: EPOCH,
+  done: EPOCH,
 }
 const CIRCUIT_FIELDS = ['isStored', 'value', 'now']
 

@@ -159,18 +159,23 @@ describe.skipIf(noRedis())('lost data', () => {
     expect(pacer.counters.calls).toBe(3 + 64)
   })
 
-  test('by the clock of Redis, the next slot also comes after the longest allowance of a worker', async () => {
+  test.for([
+    [0, 1],
+    [1, 3],
+    [2, 3],
+  ] as const)('with %d further slots, the next slot also comes after up to %d replies', async ([further, replies]) => {
     const redis = await startRedis()
     onTestFinished(redis.stop)
     const client = await connectIoredis(redis.url)
     await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
     const pacer = openPacer({ client, keyPrefix: 'p:', timeoutMs: 5_000 })
-    const slot = await pacer.reserve('k', limits, undefined, 2)
+    const slot = await pacer.reserve('k', limits, undefined, further)
     await client.flushall() // as if the reply with the slot were still under way
-    const waits = [await pacer.estimate('k', limits, 0), await pacer.reserve('k', limits)]
-    const longestMs = (3 / 4) * 5_000 + 2
-    expect(waits).toMatchObject([{ because: 'own-delay' }, { kind: 'wait', because: 'own-delay' }])
+    const waits = [await pacer.reserve('k', limits, undefined, further)]
+    if (further === 0) waits.push((await pacer.estimate('k', limits, 0)) as never)
+    const longestMs = replies * 5_000 + 2
     for (const wait of waits) {
+      expect(wait).toMatchObject({ because: 'own-delay' })
       expect('waitMs' in wait && wait.waitMs).toBeGreaterThan(longestMs)
       expect('waitMs' in wait && wait.waitMs).toBeLessThanOrEqual(longestMs + 1_001)
     }

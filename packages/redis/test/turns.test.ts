@@ -24,13 +24,13 @@ interface Worker {
 describe.skipIf(noRedis())('workers that crawl one site', () => {
   const redis = redisForAll()
 
-  async function openWorkers() {
+  async function openWorkers(pages = PAGES) {
     const client = await connectIoredis(redis.url)
     const clock = startClock()
     const options = { client, keyPrefix: redis.newPrefix(), now: clock.now }
     await knowLongAgo(options, ['k'])
     const workers = Array.from({ length: WORKERS }, (): Worker => {
-      return { pacer: openPacer(options), at: clock.now(), ticket: undefined, left: PAGES }
+      return { pacer: openPacer(options), at: clock.now(), ticket: undefined, left: pages }
     })
     return { workers, clock }
   }
@@ -39,8 +39,8 @@ describe.skipIf(noRedis())('workers that crawl one site', () => {
    * Crawls as gates do. @param waitingOf How many requests wait behind the first. @param pageMs How long
    * after a slot the next request comes, if none waits.
    */
-  async function crawl(waitingOf: (worker: Worker) => number, pageMs: number) {
-    const { workers, clock } = await openWorkers()
+  async function crawl(waitingOf: (worker: Worker) => number, pageMs: number, pages = PAGES) {
+    const { workers, clock } = await openWorkers(pages)
     const starts: number[] = []
     for (;;) {
       const worker = workers.filter(({ left }) => left > 0).sort((a, b) => a.at - b.at)[0]
@@ -69,11 +69,14 @@ describe.skipIf(noRedis())('workers that crawl one site', () => {
     expect(calls).toBe(WORKERS * (PAGES + 1))
   })
 
-  test('take one call for a page soon, if each requests the next page when one is done', async () => {
-    const { gaps, calls } = await crawl(() => 0, 100)
+  test('take one call for a page later, if each requests the next page when one is done', async () => {
+    const few = await crawl(() => 0, 100)
+    expect(few.gaps).toEqual(few.gaps.map(() => DELAY_MS))
+    expect(few.calls).toBeLessThanOrEqual(WORKERS * 2 * PAGES)
+    const { gaps, calls } = await crawl(() => 0, 100, 5 * PAGES)
     expect(Math.min(...gaps)).toBe(DELAY_MS)
     expect(gaps.filter((gap) => gap > DELAY_MS).length).toBeLessThan(WORKERS) // turns that passed unused
-    expect(calls).toBeLessThanOrEqual(WORKERS * (PAGES + 4))
+    expect(calls).toBeLessThanOrEqual(WORKERS * (5 * PAGES + 25))
   })
 
   test('leave the next turn to others if the request that waits is aborted', async () => {

@@ -90,20 +90,12 @@ export class CheckedPacer {
     waiting: number | undefined,
   ): Reservation | Promise<Reservation> {
     try {
-      const reservation = this.#pacer.reserve(
-        key,
-        limits,
-        ticket,
-        furtherSlots,
-        seesSending,
-        allowanceMs,
-        lease,
-        waiting,
-      )
-      if (this.#isOwn) return reservation
-      return isPromise(reservation)
-        ? this.#settled('reserve', key, reservation, checkedReservation)
-        : this.#answered('reserve', key, checkedReservation(reservation))
+      const pacer = this.#pacer
+      const reply = pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs, lease, waiting)
+      if (this.#isOwn) return reply
+      return isPromise(reply)
+        ? this.#settled('reserve', key, reply, checkedReservation)
+        : this.#answered('reserve', key, checkedReservation(reply))
     } catch (error) {
       return this.#rejected('reserve', key, error)
     }

@@ -515,7 +515,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     const levels: PacedLevel[] = []
     for (const limit of this.#sharedLimits)
       if (limit.hasDelay) levels.push({ pacedKey: limit, limits: withJitter(limit.limits, jitter) })
-    const waiting = levels.length === 0 ? this.#line.size - 1 : undefined
+    const waiting = levels.length === 0 ? this.#line.size - 1 + this.#outer : undefined
     levels.push({ pacedKey: this, limits: withJitter(first.limits, jitter), lease: this.#leaseOf(first), waiting })
     try {
       const slots = reserveSlots(levels, this.#seesSending(first.call), first.call.allowanceMs)

@@ -46,9 +46,9 @@ export interface Pacer {
    * @param lease How many requests of the key may be under way. Only with `countsUnderWay`, and only
    * for the key of a lane: an origin, or what `paceBy` says. A request that starts counts until
    * `release` or `cancel`, or until its lease is over.
-   * @param waiting How many more requests of the key wait in this process. If there are some, a pacer
-   * may keep a position in its own queue for them with a slot (`nextTicket`). Undefined for a request
-   * with slots at several levels. Default: unknown.
+   * @param waiting How many more requests of the key wait in this process; a queue outside of the gate
+   * counts as one. If there are some, a pacer may keep a position in its own queue for them with a slot
+   * (`nextTicket`). Undefined for a request with slots at several levels. Default: unknown.
    */
   reserve(
     key: string,
