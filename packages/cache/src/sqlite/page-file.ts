@@ -257,7 +257,8 @@ export class PageFile {
   }
 
   update(id: number, record: PageRecord): void {
-    const row = this.#page(id)
+    const select = 'SELECT id, url, record, body_bytes, blocks, checksum FROM pages WHERE id = ? AND url IS NOT NULL'
+    const row = this.#get(select, id)
     if (row === undefined) return
     const { url } = JSON.parse(recordTextOf(row)) as PageRecord
     const text = textOf({ ...record, url })
@@ -513,13 +514,6 @@ export class PageFile {
       if (other === undefined) return
       this.#deletePage(Number(other.id))
     }
-  }
-
-  #page(id: number): Row | undefined {
-    return this.#get(
-      'SELECT id, url, record, body_bytes, blocks, checksum FROM pages WHERE id = ? AND url IS NOT NULL',
-      id,
-    )
   }
 
   #run(sql: string, ...values: Value[]): ReturnType<ReturnType<DatabaseFile['statement']>['run']> {

@@ -6,19 +6,12 @@ class Given {
   }
 }
 
-/** What is known of objects that other code has created. */
-export interface HiddenField<T> {
-  /** Undefined for a value that is not an object, too. */
-  get(value: unknown): T | undefined
-  set(object: object, known: T): void
-}
-
 /**
  * Returns a private field for objects of other code. It has the effect of a WeakMap: no other code sees
  * it, and it ends with the object. A WeakMap with many short-lived keys is slow, and V8 keeps its values
  * until the next full collection.
  */
-export function hiddenField<T>(): HiddenField<T> {
+export function hiddenField<T>(): { get(value: unknown): T | undefined; set(object: object, known: T): void } {
   /** An engine may refuse to add a field to a frozen object. */
   const ofFrozen = new WeakMap<object, T>()
   return class Field extends Given {
