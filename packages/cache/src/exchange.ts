@@ -144,7 +144,8 @@ export class CachedFetch {
     }
     if (this.#asked.has('only-if-cached')) return this.#notCached()
     if (this.#asked.has('no-store')) return this.#bypass('the request says no-store')
-    const isAlone = isReload || method !== 'GET' || headers['cache-control'] || this.#isPersonal
+    const isAlone =
+      isReload || method !== 'GET' || headers['cache-control'] || settings.requestHeaders.isPersonal(headers)
     return await (isAlone ? this.#ask() : this.#share())
   }
 
@@ -446,11 +447,6 @@ export class CachedFetch {
     return ageMs < lifetimeMs + allowedMs
   }
 
-  /** Whether the request is for one user. */
-  get #isPersonal(): boolean {
-    return this.#shared.settings.requestHeaders.isPersonal(this.#request.headers)
-  }
-
   // What the states do
 
   /** Makes a response of what is stored. Undefined if its body is gone. */
@@ -506,8 +502,9 @@ export class CachedFetch {
 
   /** Notes a visit. Those of a caller's own cookies and authorization are about another page. */
   #visited(found: Found): Awaitable<void> {
-    const { method, url } = this.#request
-    if (method === 'GET') return this.#isPersonal ? this.#postpone() : this.#shared.visits.add(url, found)
+    const { method, url, headers } = this.#request
+    const { settings, visits } = this.#shared
+    if (method === 'GET') return settings.requestHeaders.isPersonal(headers) ? this.#postpone() : visits.add(url, found)
   }
 
   /** Lets a page that is due be due later. */

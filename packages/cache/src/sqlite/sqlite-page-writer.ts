@@ -105,13 +105,12 @@ export class SqlitePageWriter implements PageWriter {
       this.#isLost = !(await write(0, (file, now) => file.growFile(id, this.#reservedBytes, now)))
       return
     }
-    const created = await write(0, (file, now) => {
+    this.#id = await write(0, (file, now) => {
       this.#file?.close() // of an attempt that has failed
       const { id, file: body } = file.createFile(this.#reservedBytes, now)
       this.#file = body
       return id
     })
-    this.#id = created
   }
 
   async #drop(): Promise<void> {
