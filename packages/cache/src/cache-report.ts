@@ -1,5 +1,6 @@
 // cacheOf: what the cache did for a response.
 import { warnOfNoResponse } from '@politely/core/engine'
+import { hiddenField } from '@politely/fetcher/internal'
 
 /** What the cache did for a response. */
 export interface CacheReport {
@@ -21,7 +22,7 @@ export interface CacheReport {
   readonly because: string
 }
 
-const reports = new WeakMap<object, CacheReport>()
+const reports = hiddenField<CacheReport>()
 
 /** Remembers what the cache did for a response. Returns the response. */
 export function report<R extends object>(response: R, about: CacheReport): R {

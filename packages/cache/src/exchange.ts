@@ -144,7 +144,8 @@ export class CachedFetch {
     }
     if (this.#asked.has('only-if-cached')) return this.#notCached()
     if (this.#asked.has('no-store')) return this.#bypass('the request says no-store')
-    const isAlone = isReload || method !== 'GET' || headers['cache-control'] || this.#isPersonal
+    const isAlone =
+      isReload || method !== 'GET' || headers['cache-control'] || settings.requestHeaders.isPersonal(headers)
     return await (isAlone ? this.#ask() : this.#share())
   }
 
@@ -253,8 +254,9 @@ export class CachedFetch {
     }
     const fresh = { ...found, record: this.#freshened(found.record, sent) }
     const isKept = settings.freshness.obstacleTo(fresh.record) === undefined // the 304 may say no-store
-    if (isKept) await attempt(() => settings.store.update(found.id, fresh.record))
+    const updating = isKept && attempt(() => settings.store.update(found.id, fresh.record))
     await this.#visitedPage(fresh.record, 304, undefined, settings.freshness.freshUntil(fresh.record))
+    await updating
     const revalidated = await this.#restore(fresh, 'revalidated', 'the site says that it is unchanged')
     if (!isKept) await attempt(() => settings.store.delete(fresh.record.url))
     this.#flight?.end(isKept ? 'stored' : 'failed')
@@ -309,7 +311,7 @@ export class CachedFetch {
       (expectedBytes !== undefined && expectedBytes > maxEntryBytes && 'it is longer than maxEntryBytes') ||
       (storedHeaderOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events')
     const freshUntil = freshness.freshUntil(draft)
-    const about = why ? newlySent('bypass', why) : STORED
+    const about = why ? newlySent('bypass', why) : newlySent('stored', 'the site sent it')
     if (why) {
       codedBody?.stop()
       flight?.end('failed')
@@ -325,10 +327,10 @@ export class CachedFetch {
     if (location !== undefined || !stream) {
       // Few read the body of a redirect, so it is left out.
       const record = { ...draft, headers: location === undefined ? fields : withoutBody(fields), storedAt: receivedAt }
-      const isStored = !why && (await this.#commit(await attempt(() => store.begin()), record))
+      const storing = !why && this.#commit(await attempt(() => store.begin()), record)
       if (otherThanPage?.isInPlaceOfPage) await this.#postpone()
       else await this.#visitedPage(record, status, location && `${status} ${location}`, freshUntil)
-      flight?.end(isStored ? 'stored' : 'failed')
+      flight?.end((await storing) ? 'stored' : 'failed')
       return report(sent, about)
     }
     // The caller may not read the body of an error, or of a page that is due.
@@ -385,25 +387,20 @@ export class CachedFetch {
     freshUntil: number | undefined,
   ): Promise<void> {
     const record = { ...draft, storedAt: this.#shared.settings.now() }
-    const isStored = problem === undefined && (await this.#commit(writer, record))
+    // A store on disk writes the page and its visit in one transaction if neither waits for the other.
+    const storing = problem === undefined && this.#commit(writer, record)
     const isInPlaceOfPage = isWhole && problem !== undefined
     // Without a body to compare, the site's answer to the validators says whether the page has changed.
     if (record.status < 400 && !isInPlaceOfPage) await this.#visitedPage(record, record.status, fingerprint, freshUntil)
-    this.#flight?.end(isStored ? 'stored' : this.#endWithoutPage())
+    this.#flight?.end((await storing) ? 'stored' : this.#endWithoutPage())
   }
 
-  /**
-   * Stores a response, unless a newer one was stored meanwhile or the page may have changed. Returns
-   * whether it is stored.
-   */
-  async #commit(writer: PageWriter | undefined, record: PageRecord): Promise<boolean> {
+  /** Stores a response, unless the page may have changed. Returns whether that, or a later one, is stored. */
+  #commit(writer: PageWriter | undefined, record: PageRecord): Awaitable<boolean | undefined> {
     if (writer === undefined) return false
     const { attempt, flights } = this.#shared
-    const newer = await this.#find()
-    const { url, receivedAt } = record
-    const isValid = flights.isValid(url, this.#turn) && !(newer && newer.record.receivedAt > receivedAt)
-    const ending = attempt(() => withValue(isValid ? writer.commit(record) : writer.abort(), () => isValid))
-    return (await ending) === true
+    const isValid = flights.isValid(record.url, this.#turn)
+    return attempt(() => withValue(isValid ? writer.commit(record) : writer.abort(), () => isValid))
   }
 
   /** Returns what the end of this request without a page means for requests that wait for it. */
@@ -448,11 +445,6 @@ export class CachedFetch {
     const allowedMs = secondsOf(directivesIn(found).get('stale-if-error')) ?? 0
     const { ageMs, lifetimeMs } = this.#freshness(found)
     return ageMs < lifetimeMs + allowedMs
-  }
-
-  /** Whether the request is for one user. */
-  get #isPersonal(): boolean {
-    return this.#shared.settings.requestHeaders.isPersonal(this.#request.headers)
   }
 
   // What the states do
@@ -510,8 +502,9 @@ export class CachedFetch {
 
   /** Notes a visit. Those of a caller's own cookies and authorization are about another page. */
   #visited(found: Found): Awaitable<void> {
-    const { method, url } = this.#request
-    if (method === 'GET') return this.#isPersonal ? this.#postpone() : this.#shared.visits.add(url, found)
+    const { method, url, headers } = this.#request
+    const { settings, visits } = this.#shared
+    if (method === 'GET') return settings.requestHeaders.isPersonal(headers) ? this.#postpone() : visits.add(url, found)
   }
 
   /** Lets a page that is due be due later. */
@@ -520,8 +513,6 @@ export class CachedFetch {
     if (visits.isUsed) await visits.postpone(this.#request.url, settings.now(), until)
   }
 }
-
-const STORED: CacheReport = newlySent('stored', 'the site sent it')
 
 function newlySent(state: CacheReport['state'], because: string): CacheReport {
   return { state, ageMs: 0, storedAt: undefined, because }
@@ -574,7 +565,7 @@ async function joined(chunks: Chunks, length: number): Promise<Uint8Array> {
 }
 
 async function* copies(chunks: Chunks): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) yield chunk.slice()
+  for await (const chunk of chunks) yield new Uint8Array(chunk) // `slice` of a Buffer copies nothing
 }
 
 const directivesIn = ({ record }: StoredPage): ReadonlyMap<string, string> =>

@@ -22,21 +22,6 @@ class TimedPolicy extends CachePolicy {
   }
 }
 
-/** The options that the caller chose. */
-export interface FreshnessOptions {
-  /** The share of the age of a page without a lifetime for which it is fresh (RFC 9111 §4.2.2). */
-  readonly heuristic: number
-}
-
-function policyOf(headers: HeaderFields, status: number, at: number, options: FreshnessOptions): CachePolicy {
-  time = at
-  return new TimedPolicy(
-    { method: 'GET', headers: {} },
-    { status, headers: plain(headers, at) },
-    { shared: false, cacheHeuristic: options.heuristic, immutableMinTimeToLive: 0 },
-  )
-}
-
 /** What http-cache-semantics says of a response. */
 interface Judgement {
   readonly isStorable: boolean
@@ -55,7 +40,7 @@ const MAX_KEY_LENGTH = 500
 
 /** Decides for one cache. */
 export class FreshnessRules {
-  readonly #options: FreshnessOptions
+  readonly #heuristic: number
   /** By all that decides, for responses of which no date does. */
   readonly #judgements: Map<string, Judgement> = new Map()
   /** The last date that was read. Responses that arrive together have the same one. */
@@ -64,8 +49,9 @@ export class FreshnessRules {
   #lastRecord: ResponseRecord | undefined
   #last: Received = { headers: {}, isStorable: false, ageMs: 0, lifetimeMs: 0 }
 
-  constructor(options: FreshnessOptions) {
-    this.#options = options
+  /** @param heuristic The share of the age of a page without a lifetime for which it is fresh (RFC 9111 §4.2.2). */
+  constructor(heuristic: number) {
+    this.#heuristic = heuristic
   }
 
   /** Returns why a response to a GET without `no-store` is not stored; undefined if it may be (RFC 9111 §3). */
@@ -110,11 +96,16 @@ export class FreshnessRules {
 
   #judge({ status, receivedAt }: ResponseRecord, headers: HeaderFields): Judgement {
     const { 'cache-control': directives, pragma, vary, expires } = headers
-    const isDated = expires !== undefined || (this.#options.heuristic > 0 && headers['last-modified'] !== undefined)
+    const isDated = expires !== undefined || (this.#heuristic > 0 && headers['last-modified'] !== undefined)
     const key = isDated ? '' : `${status}\n${directives}\n${pragma}\n${vary}`
     const known = this.#judgements.get(key)
     if (known !== undefined) return known
-    const policy = policyOf(headers, status, receivedAt, this.#options)
+    time = receivedAt
+    const policy = new TimedPolicy(
+      { method: 'GET', headers: {} },
+      { status, headers: plain(headers, receivedAt) },
+      { shared: false, cacheHeuristic: this.#heuristic, immutableMinTimeToLive: 0 },
+    )
     const judgement = {
       isStorable: policy.storable(),
       lifetimeMs: Math.min(policy.maxAge() * 1000, MAX_SECONDS * 1000),

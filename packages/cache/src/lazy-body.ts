@@ -4,7 +4,7 @@
 // than a page of 20 KB: 100 µs. Most callers call `text()`, `json()` or `bytes()`, so these read the
 // whole body at once, and a stream is made only for callers that touch `body`.
 
-import { makeResponse } from '@politely/fetcher/internal'
+import { hiddenField, makeResponse } from '@politely/fetcher/internal'
 import type { Awaitable } from './page-store.ts'
 
 export interface LazySource {
@@ -15,17 +15,16 @@ export interface LazySource {
 }
 
 interface LazyBody {
-  readonly source: LazySource
+  /**
+   * Undefined once it is used. The engine may keep a response long after its last use, and what is left
+   * here with it: undici registers each one for finalization.
+   */
+  source: LazySource | undefined
   /** The body as a stream, if a caller has touched it. */
   streamed: Response | undefined
-  isRead: boolean
 }
 
-/**
- * A property of the response. V8 keeps the values of a WeakMap until its next full collection, and with
- * this value all objects of a page.
- */
-const BODY: unique symbol = Symbol('politely.body')
+const bodies = hiddenField<LazyBody>()
 
 /** A prototype with other bodies, for each prototype of a Response. */
 const prototypes = new WeakMap<object, object>()
@@ -38,14 +37,14 @@ export function withBody<R extends Response>(response: R, source: LazySource): R
     prototype = Object.create(base, Object.getOwnPropertyDescriptors(LazyResponse.prototype)) as object
     prototypes.set(base, prototype)
   }
-  ;(response as { [BODY]?: LazyBody })[BODY] = { source, streamed: undefined, isRead: false }
+  bodies.set(response, { source, streamed: undefined })
   return Object.setPrototypeOf(response, prototype) as R
 }
 
 /** Makes a stream of the body now, unless it is being read. */
 export function openStream(response: Response): void {
   const body = bodyOf(response)
-  if (!body.isRead) streamedBody(body)
+  if (!isRead(body)) streamedBody(body)
 }
 
 const utf8 = new TextDecoder()
@@ -55,12 +54,12 @@ class LazyResponse {
   /** Null once one of the methods below has begun to read the body. */
   get body(): ReadableStream<Uint8Array> | null {
     const body = bodyOf(this)
-    return body.isRead ? null : streamedBody(body).body
+    return isRead(body) ? null : streamedBody(body).body
   }
 
   get bodyUsed(): boolean {
-    const { isRead, streamed } = bodyOf(this)
-    return isRead || streamed?.bodyUsed === true
+    const body = bodyOf(this)
+    return isRead(body) || body.streamed?.bodyUsed === true
   }
 
   async text(): Promise<string> {
@@ -98,21 +97,28 @@ async function complete(response: object): Promise<Response> {
 }
 
 function bodyOf(response: object): LazyBody {
-  const body = (response as { readonly [BODY]?: LazyBody })[BODY]
+  const body = bodies.get(response)
   if (body === undefined) throw new TypeError('Illegal invocation')
   return body
 }
 
+/** Whether a caller has begun to read the whole body. */
+const isRead = ({ source, streamed }: LazyBody): boolean => source === undefined && streamed === undefined
+
 function streamedBody(body: LazyBody): Response {
-  if (body.isRead) throw new TypeError('Body is unusable: Body has already been read')
-  body.streamed ??= new Response(body.source.stream())
+  body.streamed ??= new Response(takeSource(body).stream())
   return body.streamed
 }
 
 function wholeBody(response: object): Awaitable<Uint8Array> {
   const body = bodyOf(response)
   if (body.streamed !== undefined) return body.streamed.arrayBuffer().then((buffer) => new Uint8Array(buffer))
-  if (body.isRead) throw new TypeError('Body is unusable: Body has already been read')
-  body.isRead = true
-  return body.source.whole()
+  return takeSource(body).whole()
+}
+
+function takeSource(body: LazyBody): LazySource {
+  const { source } = body
+  if (source === undefined) throw new TypeError('Body is unusable: Body has already been read')
+  body.source = undefined
+  return source
 }

@@ -14,7 +14,7 @@ interface Page {
   readonly id: number
   /** Without its headers. */
   readonly record: PageRecord
-  /** Names and values in turn. An array for each header would cost more memory, and more work for V8. */
+  /** Names and values in turn. An array for each header would cost more memory. */
   readonly headers: readonly string[]
   /** Which of the responses of its URL it is: `varied` of the record, as JSON. */
   readonly variant: string
@@ -37,6 +37,8 @@ interface Known {
 const BLOCK_BYTES = 65_536
 /** The memory for the objects of a response or a URL, without their texts. Bytes, roughly. */
 const OVERHEAD_BYTES = 500
+/** The memory for a name or a value of a header, without its characters. Bytes, roughly. */
+const TEXT_BYTES = 36
 
 const NO_PAGES: readonly StoredPage[] = []
 
@@ -175,6 +177,7 @@ export class MemoryPageStore implements PageStore {
   #replace(url: string, page: Page, isKept: boolean): void {
     const { pages = [], log } = this.#byUrl.get(url) ?? {}
     const others = pages.filter(({ variant }) => variant !== page.variant)
+    if (pages.some((one) => one.receivedAt > page.receivedAt && !others.includes(one))) return
     this.#set(url, inOrder(isKept ? [page, ...others] : others).slice(0, MAX_VARIANTS), log)
   }
 
@@ -226,9 +229,9 @@ function pageOf(id: number, record: PageRecord, bodyBytes: number, blocks: reado
   const headers: string[] = []
   for (const [name, value] of record.headers) {
     headers.push(name, value)
-    bytes += name.length + value.length
+    bytes += name.length + value.length + 2 * TEXT_BYTES
   }
-  for (const line of robotsTags) bytes += line.length
+  for (const line of robotsTags) bytes += line.length + TEXT_BYTES
   return { id, record: { ...record, headers: [] }, headers, variant, receivedAt, bodyBytes, blocks, bytes }
 }
 

@@ -111,7 +111,7 @@ export function cacheSettingsOf(options: PageCacheOptions): CacheSettings {
   nextVisit([{ at: 0, status: 200, changed: false }], revisit) // validates them
   const settings = {
     maxEntryBytes: integer('maxEntryBytes', maxEntryBytes, { min: 0 }),
-    freshness: new FreshnessRules({ heuristic: flag('heuristic', options.heuristic ?? false) ? 0.1 : 0 }),
+    freshness: new FreshnessRules(flag('heuristic', options.heuristic ?? false) ? 0.1 : 0),
     isStaleIfError: stale !== undefined && oneOf('stale', stale, ['if-error']) === 'if-error',
     offline: flag('offline', offline),
     refresh: flag('refresh', refresh),

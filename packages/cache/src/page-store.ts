@@ -59,7 +59,10 @@ export interface VisitLog {
 export interface PageWriter {
   /** Adds a chunk of the body. Its bytes do not change afterwards, so the store may keep it. */
   write(chunk: Uint8Array): Awaitable<void>
-  /** Makes the response visible. It replaces the response with the same URL and the same varied fields. */
+  /**
+   * Makes the response visible. It replaces the response with the same URL and the same varied fields,
+   * unless that was received later.
+   */
   commit(record: PageRecord): Awaitable<void>
   /** Forgets the response. Does nothing after `commit`. */
   abort(): Awaitable<void>

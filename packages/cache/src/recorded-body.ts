@@ -121,7 +121,7 @@ function recordedStream(
         await recorder.end()
         if (!isCancelled) controller.close()
       } else {
-        await recorder.write(isCancelled ? value : value.slice())
+        await recorder.write(isCancelled ? value : new Uint8Array(value))
         if (!isCancelled) controller.enqueue(value)
       }
     } catch (error) {
@@ -179,7 +179,7 @@ function recordedStream(
 /** Returns a chunk that pins no larger buffer. Of a fetch of the caller's, it may be anything. */
 function owned(chunk: Uint8Array): Uint8Array {
   if (!(chunk instanceof Uint8Array)) throw new TypeError('Received non-Uint8Array chunk')
-  return chunk.byteLength === chunk.buffer.byteLength ? chunk : chunk.slice()
+  return chunk.byteLength === chunk.buffer.byteLength ? chunk : new Uint8Array(chunk) // `slice` of a Buffer copies nothing
 }
 
 const BROKEN_OFF = 'its body broke off'

@@ -83,6 +83,11 @@ test(`every page is whole and no committed page is lost after kills: ${ROUNDS}`,
     expect(unknownFiles.length).toBeLessThanOrEqual(2)
   }
   expect(committed).toBeGreaterThanOrEqual(ROUNDS)
+  const store = folder.open()
+  for (const [n, bytes] of [10, 200_000, 10].entries())
+    await put(store, recordOf(urlOf(n), new Uint8Array(bytes)), new Uint8Array(bytes))
+  await store.close()
+  expect(checkFiles(folder).unknownFiles).toEqual([])
 })
 
 test('what killed processes have left is deleted when space is needed', async ({ folder }) => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type PolitelyOptions, politely } from '@politely/gate'
+import { type CachedRequest, type CacheExchange, type PolitelyOptions, politely } from '@politely/gate'
 import { onTestFinished } from 'vitest'
 import { PageCache, type PageCacheOptions } from '../src/index.ts'
 
@@ -96,6 +96,24 @@ export class TestSite {
     } as PolitelyOptions)
     onTestFinished(() => polite.close())
     return (path, init) => polite(this.origin + path, init as never)
+  }
+}
+
+/** A request as `politely` gives it to a cache. */
+export function requestOf(url: string): CachedRequest {
+  return { url, method: 'GET', headers: {}, hasBody: false, signal: undefined }
+}
+
+/** What a cache may do for a request that the site answers with this response. */
+export function exchangeOf(sent: Response): CacheExchange {
+  return {
+    check: async () => undefined,
+    checkStored: async () => true,
+    send: async () => sent,
+    robotsTagsOf: () => [],
+    codedBodyOf: () => undefined,
+    isRateLimited: () => false,
+    adopt: (response) => response,
   }
 }
 

@@ -1,6 +1,6 @@
 // The files of long bodies, in a folder next to the database. Each is named by the ID of its page. A
 // file is deleted before its row in the database is, and its row is created before the file is, so each
-// file has a row.
+// file has a row. If the transaction of that row does not end, the next page has its ID, and replaces it.
 import { closeSync, lstatSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StoreError } from '@politely/sqlite/internal'

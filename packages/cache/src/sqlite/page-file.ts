@@ -112,7 +112,6 @@ const SELECT_SUPERFLUOUS = 'SELECT id FROM pages WHERE url = ? ORDER BY received
 
 /** What a page needs to become visible. */
 export interface Finished {
-  readonly record: PageRecord
   readonly bodyBytes: number
   /** The page whose file has the body. Undefined if the body is not in a file yet. */
   readonly id: number | undefined
@@ -232,27 +231,21 @@ export class PageFile {
   /**
    * Makes a page visible. It replaces the page with the same URL and varied fields, which goes even if
    * the new page cannot be kept. A page that was received later stays: it was committed meanwhile.
+   * @param finished Undefined: the page cannot be kept.
    */
-  publish(finished: Finished): void {
-    const { record, id } = finished
+  publish(record: PageRecord, finished: Finished | undefined): void {
     const varied = textOf(record.varied)
     const { id: url, isNew } = this.#useUrl(record.url)
     const known = isNew ? undefined : this.#get(SELECT_VARIANT, url, varied)
     const isLatest = known === undefined || Number(known.received_at) <= record.receivedAt
     if (known !== undefined && isLatest) this.#deletePage(Number(known.id))
-    if (!isLatest || !this.#insert(finished, url, varied)) {
-      if (id !== undefined && this.#isDraft(id)) this.#deletePage(id)
+    if (!isLatest || finished === undefined || !this.#insert(record, finished, url, varied)) {
+      const draft = finished?.id
+      if (draft !== undefined && this.#isDraft(draft)) this.#deletePage(draft)
       this.#deleteUnusedUrl(url)
     } else if (!isNew) {
       for (const { id } of this.#all(SELECT_SUPERFLUOUS, url, MAX_VARIANTS)) this.#deletePage(Number(id))
     }
-  }
-
-  /** Deletes the page that a new page would replace if it could be kept. */
-  publishNothing(record: PageRecord): void {
-    const { id: url } = this.#useUrl(record.url)
-    this.#deleteVariant(url, textOf(record.varied))
-    this.#deleteUnusedUrl(url)
   }
 
   /** Deletes a page whose file is damaged, or which was never finished. */
@@ -264,12 +257,14 @@ export class PageFile {
   }
 
   update(id: number, record: PageRecord): void {
-    const row = this.#page(id)
+    const select = 'SELECT id, url, record, body_bytes, blocks, checksum FROM pages WHERE id = ? AND url IS NOT NULL'
+    const row = this.#get(select, id)
     if (row === undefined) return
     const { url } = JSON.parse(recordTextOf(row)) as PageRecord
     const text = textOf({ ...record, url })
     const varied = textOf(record.varied)
-    this.#deleteVariant(Number(row.url), varied, id)
+    const other = this.#get(SELECT_VARIANT, Number(row.url), varied)
+    if (other !== undefined && Number(other.id) !== id) this.#deletePage(Number(other.id))
     if (text.length > this.#maxTextBytes) {
       this.#deletePage(id)
       this.#deleteUnusedUrl(Number(row.url))
@@ -377,7 +372,8 @@ export class PageFile {
   }
 
   /** Adds a page that is finished. Returns false if it is not kept: it is too long, or its draft is gone. */
-  #insert({ record, bodyBytes, id, blocks, bytes }: Finished, url: number, varied: Uint8Array): boolean {
+  #insert(record: PageRecord, finished: Finished, url: number, varied: Uint8Array): boolean {
+    const { bodyBytes, id, blocks, bytes } = finished
     const text = textOf(record)
     if (text.length > this.#maxTextBytes) return false
     this.#makeRoom(onDisk(bytes.length) + text.length + 2 * varied.length + OVERHEAD_BYTES, { url, page: id })
@@ -405,12 +401,6 @@ export class PageFile {
       this.#run('INSERT INTO bodies (page, bytes) VALUES (?, ?)', page, bytes)
     }
     return true
-  }
-
-  /** Deletes the page of a URL with these varied fields, except the page `kept`. */
-  #deleteVariant(url: number, varied: Uint8Array, kept = -1): void {
-    for (const { id } of this.#all('SELECT id FROM pages WHERE url = ? AND varied = ? AND id <> ?', url, varied, kept))
-      this.#deletePage(Number(id))
   }
 
   /** Writes a body of one block to a file. */
@@ -524,13 +514,6 @@ export class PageFile {
       if (other === undefined) return
       this.#deletePage(Number(other.id))
     }
-  }
-
-  #page(id: number): Row | undefined {
-    return this.#get(
-      'SELECT id, url, record, body_bytes, blocks, checksum FROM pages WHERE id = ? AND url IS NOT NULL',
-      id,
-    )
   }
 
   #run(sql: string, ...values: Value[]): ReturnType<ReturnType<DatabaseFile['statement']>['run']> {

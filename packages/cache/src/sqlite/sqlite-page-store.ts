@@ -120,7 +120,7 @@ export class SqlitePageStore implements PageStore {
     const { pages, uses } = await this.#access.read((file) => {
       return { pages: file.find(url), uses: file.unwrittenUses }
     })
-    if (uses >= MAX_UNWRITTEN_USES) await this.#writeUses()
+    if (uses >= MAX_UNWRITTEN_USES) await orFailed(this.#write(0, () => undefined))
     return pages
   }
 
@@ -143,7 +143,8 @@ export class SqlitePageStore implements PageStore {
     const { body, folder } = await this.#access.read((file) => ({ body: file.body(id), folder: file.folder }))
     if (body?.bytes !== undefined) return body.bodyBytes === 0 ? [] : [body.bytes]
     if (body === undefined) return undefined
-    const deletePage = () => this.#deleteDamaged(id)
+    // If that fails, the next reader finds the damage again.
+    const deletePage = () => orFailed(this.#write(0, (file) => file.deletePage(id)))
     const blocks = readStoredBody({ body, path: this.#path, open: () => folder.open(id), onDamage: deletePage })
     if (blocks === undefined) await deletePage() // its file is gone
     if (blocks === undefined || body.bodyBytes > MAX_EAGER_BYTES) return blocks
@@ -187,7 +188,7 @@ export class SqlitePageStore implements PageStore {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await Promise.allSettled([...this.#writers].map((writer) => writer.abort()))
-      await this.#writeUses()
+      await orFailed(this.#writeUses())
       await this.#queue.idle()
       this.#access.close()
     })()
@@ -222,22 +223,15 @@ export class SqlitePageStore implements PageStore {
     }
   }
 
-  /** If that fails, the next reader finds the damage again. */
-  async #deleteDamaged(id: number): Promise<void> {
-    try {
-      await this.#write(0, (file) => file.deletePage(id))
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error
-    }
-  }
-
-  /** Which URLs were used only decides which are evicted first, so a failure does not matter. */
+  /** Which URLs were used only decides which are evicted first. */
   async #writeUses(): Promise<void> {
-    try {
-      const uses = await this.#access.read((file) => file.unwrittenUses)
-      if (uses > 0) await this.#write(0, () => undefined)
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error
-    }
+    if ((await this.#access.read((file) => file.unwrittenUses)) > 0) await this.#write(0, () => undefined)
   }
+}
+
+/** Waits for what may fail without harm. */
+async function orFailed(work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!(error instanceof StoreError)) throw error
+  })
 }

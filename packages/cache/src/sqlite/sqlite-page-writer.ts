@@ -80,10 +80,10 @@ export class SqlitePageWriter implements PageWriter {
     const rest = this.#buffer.rest()
     const bodyBytes = this.#bodyBytes
     if (this.#id !== undefined && rest.length > 0) await this.#append([rest])
-    if (this.#isLost) return write(0, (file) => file.publishNothing(record))
+    if (this.#isLost) return write(0, (file) => file.publish(record, undefined))
     const bytes = this.#id === undefined ? rest : new Uint8Array(0)
     const blocks = this.#id === undefined ? [zlib.crc32(rest)] : this.#blocks
-    await write(bytes.length, (file) => file.publish({ record, bodyBytes, id: this.#id, blocks, bytes }))
+    await write(bytes.length, (file) => file.publish(record, { bodyBytes, id: this.#id, blocks, bytes }))
   }
 
   async #append(blocks: readonly Uint8Array[]): Promise<void> {
@@ -105,13 +105,12 @@ export class SqlitePageWriter implements PageWriter {
       this.#isLost = !(await write(0, (file, now) => file.growFile(id, this.#reservedBytes, now)))
       return
     }
-    const created = await write(0, (file, now) => {
+    this.#id = await write(0, (file, now) => {
       this.#file?.close() // of an attempt that has failed
       const { id, file: body } = file.createFile(this.#reservedBytes, now)
       this.#file = body
       return id
     })
-    this.#id = created
   }
 
   async #drop(): Promise<void> {

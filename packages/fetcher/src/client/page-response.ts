@@ -10,6 +10,7 @@ import { OptionError } from '@politely/core'
 import { isChallengeBy } from '@politely/core/internal'
 import type { PageHead, ResponseHeaders } from '@politely/core/usage'
 import { describeValue } from '../base/option-checks.ts'
+import { hiddenField } from './hidden-field.ts'
 
 /**
  * The response for a page: a `Response` of fetch; or its headers, its HTML if it is HTML, and its
@@ -73,44 +74,17 @@ export interface SentPage {
   readonly pauseDuring?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
 }
 
-/** Its constructor returns the given object, to which the class below then adds its private field. */
-class Given {
-  constructor(object: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: see above
-    return object
-  }
-}
-
-/**
- * A private field of responses that other code has created. It has the effect of a WeakMap: no other
- * code sees it, and it ends with the response. A WeakMap with many short-lived keys is slow.
- */
-class SentPages extends Given {
-  #page: SentPage | undefined
-
-  static set(response: object, page: SentPage): void {
-    if (#page in response) response.#page = page
-    else if (Object.isExtensible(response)) new SentPages(response).#page = page
-    else frozenPages.set(response, page)
-  }
-
-  static get(response: object): SentPage | undefined {
-    return #page in response ? response.#page : frozenPages.get(response)
-  }
-}
-
-/** By response: an engine may refuse to add a field to a frozen object. */
-const frozenPages = new WeakMap<object, SentPage>()
+const sentPages = hiddenField<SentPage>()
 
 /** Remembers what is known about a response, until it is garbage-collected. Returns the response. */
 export function rememberSentPage<R extends object>(response: R, page: SentPage): R {
-  SentPages.set(response, page)
+  sentPages.set(response, page)
   return response
 }
 
 /** Returns what was remembered about a response. */
 export function sentPageOf(response: unknown): SentPage | undefined {
-  return typeof response === 'object' && response !== null ? SentPages.get(response) : undefined
+  return sentPages.get(response)
 }
 
 /**

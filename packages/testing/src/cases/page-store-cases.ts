@@ -149,6 +149,20 @@ const everyStore: Tests = {
     assert.notEqual(replaced?.id, first?.id)
     assert.equal(await store.body(replaced?.id ?? 0), undefined)
   },
+  'a response does not replace one that was received later': async (store) => {
+    const late = { ...recordOf(A), receivedAt: START + 1, status: 203 }
+    const german = { ...recordOf(A), varied: [['accept-language', 'de']] as const }
+    for (const bytes of [10, 300_000]) {
+      await Promise.all([put(store, late, bodyOf(1, bytes)), put(store, recordOf(A), bodyOf(2, bytes))])
+      await put(store, recordOf(A), bodyOf(3, bytes))
+      await put(store, german, bodyOf(4, bytes))
+      const [first, second, ...others] = await store.find(A)
+      assert.deepEqual([first?.record, second?.record, others], [late, german, []])
+      await assertBody(store, first, bodyOf(1, bytes))
+      await assertBody(store, second, bodyOf(4, bytes))
+      await store.forget(A)
+    }
+  },
   'returns the response first that was received last, after an update too': async (store) => {
     for (const n of [2, 0, 1])
       await put(store, { ...recordOf(A), varied: [['accept', `${n}`]], receivedAt: START + n }, bodyOf(n, 10))
