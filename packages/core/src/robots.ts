@@ -167,7 +167,7 @@ export class Robots {
     return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
 
-  /** @internal Returns the bytes of the file, in a buffer that other files may use after the current task. */
+  /** @internal Returns the bytes of the file, until the next file is read: files share a buffer. */
   range(): ByteRange {
     return workspace.rangeOf(this.#source)
   }
