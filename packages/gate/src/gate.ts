@@ -534,16 +534,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = {
-        url,
-        signal,
-        redirectedFrom,
-        maxWaitMs,
-        allowanceMs: 0,
-        leaseMs: undefined,
-        isOuter: false,
-        enteredAt,
-      }
+      const call = { url, signal, redirectedFrom, maxWaitMs, allowanceMs: 0, isOuter: false, enteredAt }
       const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)

@@ -1,7 +1,7 @@
 // The states of an exchange: the table at the head of `adapter/exchange.ts`. The tests of the HTTP
 // clients show that each of them makes its steps.
 import { RobotsClient } from '@politely/fetcher'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Exchange, senderOf } from '../src/adapter/exchange.ts'
 import { PoliteGate } from '../src/index.ts'
 import { lookup, Site } from './site.ts'
@@ -96,7 +96,10 @@ describe('an exchange', () => {
     expect(await exchange.sign('GET', 'headersTimeout', undefined)).toEqual({ signature: 'GET' })
     exchange.run(() => undefined)
     exchange.responded(challenge)
+    const get = vi.fn(() => null)
     expect(exchange.isChallenge('POST', challenge)).toBe(false)
+    expect(exchange.isChallenge('GET', { status: 200, headers: { get } })).toBe(false)
+    expect(get, 'no header is read for nothing').not.toHaveBeenCalled()
     expect(exchange.isChallenge('GET', challenge)).toBe(true)
     exchange.end()
     await exchange.enter()

@@ -2,8 +2,9 @@
 // Delays count from the moment at which a request is sent. A connection takes some time, so that
 // is later than the start of the request.
 import { once } from 'node:events'
+import http from 'node:http'
 import { Agent, createServer, get, type RequestOptions } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { RobotsClient } from '@politely/fetcher'
 import { selfSigned } from '@politely/testkit/servers/self-signed'
@@ -311,4 +312,20 @@ describe('a permit', () => {
     await advance(400)
     expect((await gate.enter(URL)).waitedMs).toBe(0)
   })
+})
+
+test('a request of node:http is seen as sent on a connection that other code has opened', async () => {
+  const server = http.createServer((_, response) => response.end('x'))
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/`
+  const pacer = new LocalPacer()
+  const sent = vi.spyOn(pacer, 'sent')
+  const gate = openGate({ pacer, minDelayMs: 1 })
+  using permit = await gate.enter(url)
+  const socket = connect(port, '127.0.0.1') // its events are of this context
+  const [response] = await permit.run(() => once(http.get(url, { createConnection: () => socket }), 'response'))
+  response.resume()
+  expect(sent).toHaveBeenCalledOnce()
 })

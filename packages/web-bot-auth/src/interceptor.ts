@@ -64,7 +64,7 @@ export function signedInterceptor(
     const { url, origin, path } = dispatchedTarget(options, ownOrigin ?? undefined)
     const send = (signature: SignatureHeaders | undefined, pending?: PendingRequest) => {
       const watched = watching(handler, pending, (status, headers) => {
-        const wish = challengeOf(options.method, status, headerOf(headers, 'accept-signature'))
+        const wish = challengeOf(options.method, status, () => headerOf(headers, 'accept-signature'))
         if (wish !== undefined) checked.challenged(url, wish, signature)
       })
       const headers = signature === undefined ? options.headers : withHeaders(options.headers, signature)

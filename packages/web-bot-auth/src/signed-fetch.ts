@@ -99,7 +99,7 @@ async function sendOnce(
   const headers = new Headers(init.headers)
   for (const [name, value] of Object.entries(signature ?? {})) headers.set(name, value)
   const response = await send(input, { ...init, headers })
-  const wish = challengeOf(method, response.status, response.headers.get('accept-signature'))
+  const wish = challengeOf(method, response.status, () => response.headers.get('accept-signature'))
   if (wish !== undefined) signer.challenged(url, wish, signature)
   return response
 }

@@ -28,7 +28,7 @@ export async function sendSigned(
     const signature = await signatureOf(signer, url, deadline)
     const reply = await send({ ...request, conditions: { ...conditions, ...signature } })
     if (!isFirst || reply.kind !== 'response') return reply
-    const wish = challengeOf('GET', reply.status, headerOf(reply.headers, 'accept-signature'))
+    const wish = challengeOf('GET', reply.status, () => headerOf(reply.headers, 'accept-signature'))
     if (wish === undefined || !signer.challenged(url, wish, signature)) return reply
   }
 }

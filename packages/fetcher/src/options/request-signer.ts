@@ -42,14 +42,17 @@ export function checkedSigner(signer: unknown): RequestSigner | undefined {
   )
 }
 
-/** Returns the header Accept-Signature if a response asks for a signed request. */
+/**
+ * Returns the header Accept-Signature if a response asks for a signed request.
+ * @param acceptSignature Reads the header. Only called if the response can ask.
+ */
 export function challengeOf(
   method: string,
   status: number,
-  acceptSignature: string | null | undefined,
+  acceptSignature: () => string | null | undefined,
 ): string | undefined {
   const isRepeatable = method === 'GET' || method === 'HEAD'
-  return status === 403 && isRepeatable ? (acceptSignature ?? undefined) : undefined
+  return status === 403 && isRepeatable ? (acceptSignature() ?? undefined) : undefined
 }
 
 /**

@@ -208,8 +208,8 @@ export class Exchange {
    */
   isChallenge(method: string, response: ResponseLike): boolean {
     const signer = this.#isChallenged ? undefined : this.#sender?.signer
-    if (signer === undefined || response.status !== 403) return false // no header is read for nothing
-    const wish = challengeOf(method, response.status, headerTextOf(response, 'accept-signature'))
+    if (signer === undefined) return false
+    const wish = challengeOf(method, response.status, () => headerTextOf(response, 'accept-signature'))
     this.#isChallenged = wish !== undefined && signer.challenged(this.url, wish, this.#signature)
     return this.#isChallenged
   }

@@ -4,7 +4,6 @@ import type { Ticket } from '../pace/pacer.ts'
 import type { Permit } from '../permit/permit.ts'
 import type { KeySlot } from './paced-key.ts'
 
-const NO_SLOTS: readonly KeySlot[] = []
 const NO_LIMITS: readonly Held[] = []
 
 /** A limit of a domain or an address. */
@@ -43,8 +42,8 @@ export class Grant implements StartedItem {
   startedAt: number
   /** The slot of the lane. */
   readonly slot: KeySlot
-  /** The slots of the domain and the address, if these have delays. */
-  readonly sharedSlots: readonly KeySlot[]
+  /** The slots of the domain and the address, if these have delays, and the slot of the lane. */
+  readonly slots: readonly KeySlot[]
   readonly sharedLimits: readonly Held[]
   /** The permit of the request. */
   permit: GrantOwner | undefined
@@ -53,15 +52,14 @@ export class Grant implements StartedItem {
     lane: Grant['lane'],
     site: Site,
     startedAt: number,
-    slot: KeySlot,
-    sharedSlots: readonly KeySlot[] = NO_SLOTS,
+    slots: readonly KeySlot[],
     sharedLimits: readonly Held[] = NO_LIMITS,
   ) {
     this.lane = lane
     this.site = site
     this.startedAt = startedAt
-    this.slot = slot
-    this.sharedSlots = sharedSlots
+    this.slot = slots.at(-1) as KeySlot
+    this.slots = slots
     this.sharedLimits = sharedLimits
   }
 }

@@ -169,8 +169,7 @@ export class GrantedPermit implements NestablePermit {
         const { key } = this
         channels.start.publish({ gate, counters, at, url, origin, key, waitedMs, waitedFor, waitedLevel, delay })
       }
-      for (const slot of grant.sharedSlots) slot.pacedKey.started(slot)
-      grant.slot.pacedKey.started(grant.slot)
+      for (const slot of grant.slots) slot.pacedKey.started(slot)
       openPermits.watch()
     } catch (error) {
       this.cancel()
@@ -181,10 +180,8 @@ export class GrantedPermit implements NestablePermit {
   /** The request does not start: gives its slots back, and releases its concurrency limits. */
   cancel(): void {
     this.#phase = 'released'
-    const { sharedSlots, slot } = this.#grant
     this.#context.budgets?.giveBack(this.key)
-    cancelSlots(sharedSlots)
-    slot.pacedKey.cancel(slot)
+    cancelSlots(this.#grant.slots)
     this.#releaseLimits(false)
     this.#giveBackProbe()
   }
@@ -237,8 +234,7 @@ export class GrantedPermit implements NestablePermit {
   }
 
   #tellSent(at: number, agoMs?: number): void {
-    for (const slot of this.#grant.sharedSlots) slot.pacedKey.sent(slot, at, agoMs)
-    this.#slot.pacedKey.sent(this.#slot, at, agoMs)
+    for (const slot of this.#grant.slots) slot.pacedKey.sent(slot, at, agoMs)
   }
 
   get isReleased(): boolean {
@@ -254,9 +250,7 @@ export class GrantedPermit implements NestablePermit {
    * was sent before, if at all.
    */
   #endUnseen(at: number): void {
-    const { slot, sharedSlots } = this.#grant
-    for (const each of sharedSlots) if (each.awaitsSent) each.pacedKey.sent(each, at)
-    if (slot.awaitsSent) slot.pacedKey.sent(slot, at)
+    for (const slot of this.#grant.slots) if (slot.awaitsSent) slot.pacedKey.sent(slot, at)
   }
 
   report(report: RequestReport): void {
@@ -428,9 +422,7 @@ export class GrantedPermit implements NestablePermit {
     if (this.#hasEndedSlots) return
     this.#hasEndedSlots = true
     const { pacer } = this.#context
-    const { slot, sharedSlots } = this.#grant
-    for (const { pacedKey, ticket, limits } of sharedSlots) pacer.end(pacedKey.key, ticket, limits, tookMs)
-    pacer.end(slot.pacedKey.key, slot.ticket, slot.limits, tookMs)
+    for (const { pacedKey, ticket, limits } of this.#grant.slots) pacer.end(pacedKey.key, ticket, limits, tookMs)
   }
 
   /** @param tells Whether the pacer has to know. */

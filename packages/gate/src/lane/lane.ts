@@ -232,7 +232,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     this.underWay++
     concurrency.acquire(route.site)
     this.use(slot, at)
-    const grant = new Grant(this, route.site, at, slot)
+    const grant = new Grant(this, route.site, at, [slot])
     concurrency.start(grant)
     return new GrantedPermit(this.#context, grant, check, call, 0, undefined, route.pacing.circuit)
   }
@@ -604,7 +604,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     const sharedLimits = this.#sharedLimits
     for (const limit of sharedLimits) limit.start()
     this.#isAdmitting = false
-    const grant = new Grant(this, first.route.site, at, slots.at(-1) as KeySlot, slots.slice(0, -1), sharedLimits)
+    const grant = new Grant(this, first.route.site, at, slots, sharedLimits)
     this.#context.concurrency.start(grant)
     if (this.#context.pacer.countsUnderWay) {
       this.#open ??= new Map()

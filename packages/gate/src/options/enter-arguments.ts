@@ -24,8 +24,8 @@ export interface EnterCall extends EnterArguments {
   readonly url: string
   /** How much later than its slot the request may be sent. Milliseconds; 0 in this process. */
   readonly allowanceMs: number
-  /** How long it counts as under way: see `LeaseTerms`. */
-  readonly leaseMs: number | undefined
+  /** How long it counts as under way: see `LeaseTerms`. Only for a request outside of the gate. */
+  readonly leaseMs?: number | undefined
   /** Whether it waits outside of the gate: it starts now, or learns how long it has to wait. */
   readonly isOuter: boolean
   /** The stack of the call; usually undefined. */
