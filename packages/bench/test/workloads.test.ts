@@ -18,6 +18,7 @@ import { sheetText } from '../src/terminal.ts'
 import { agreement } from '../src/workloads/agreement.ts'
 import { coldFetch } from '../src/workloads/cold-fetch.ts'
 import { crawl } from '../src/workloads/crawl/crawl.ts'
+import { growth } from '../src/workloads/crawl/growth.ts'
 import { hostile } from '../src/workloads/hostile.ts'
 import { languages } from '../src/workloads/languages/languages.ts'
 import { longFiles } from '../src/workloads/long-files.ts'
@@ -58,6 +59,7 @@ const workloads: Workload[] = [
   ['memory', () => memory({ ...plan, libraries: [ours] }, undefined)],
   ['cold fetch', () => coldFetch(plan)],
   ['crawl', () => crawl(plan)],
+  ['growth', () => growth({ ...plan, growthHosts: [3], growthAtOnce: [2] })],
   ['warm client', () => warmClient(plan)],
   ['store memory', () => storeMemory(plan)],
   ...(noRedisServer() ? [] : [['store redis', () => storeRedis(plan, undefined)] as Workload]),

@@ -1,5 +1,5 @@
 // A robots.txt file.
-import { decodeText, type HasBytes, latin1OfSource, type Source, textOf } from './bytes.ts'
+import { type ByteRange, decodeText, type HasBytes, latin1OfSource, type Source, textOf } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
 import { describeValue } from './describe-value.ts'
 import { type Dialect, type DialectName, dialects } from './dialect.ts'
@@ -167,13 +167,18 @@ export class Robots {
     return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
 
+  /** @internal Returns the bytes of the file, until the next file is read: files share a buffer. */
+  range(): ByteRange {
+    return workspace.rangeOf(this.#source)
+  }
+
   /** @internal Parses the file for all crawlers: every field and group. Parsed anew by each call. */
   fields(): ParsedFile {
-    return parseFields(workspace.rangeOf(this.#source), this.dialect.parsing)
+    return parseFields(this.range(), this.dialect.parsing)
   }
 
   #otherRecords(): readonly ParsedRecord[] {
-    this.#records ??= parseRecords(workspace.rangeOf(this.#source), this.dialect.parsing)
+    this.#records ??= parseRecords(this.range(), this.dialect.parsing)
     return this.#records
   }
 

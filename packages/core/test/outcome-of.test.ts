@@ -210,6 +210,7 @@ describe('a challenge', () => {
     ['Akamai', '<!DOCTYPE html><html><body><div id="sec-if-cpt-container" data-key="" role="main"></div>'],
     ['HUMAN, after a comment that ends at once', '<html><!--><div id="px-captcha"></div>'],
     ['HUMAN, after a comment that ends with --!>', '<html><!-- a --!><div id="px-captcha"></div>'],
+    ['HUMAN, with a comment in the element', '<html><div <!-- > --> id="px-captcha"></div>'],
     ['Cloudflare, after a script with <!--', '<script><!--\n//</script><script>window._cf_chl_opt={}</script>'],
     ["Akamai's check", `<html><head><meta http-equiv="refresh" content="5; URL='/?bm-verify=AAQ'"></head>`],
     [

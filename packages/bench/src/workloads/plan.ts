@@ -34,6 +34,8 @@ export interface Plan {
   readonly crawlRounds: number
   /** The numbers of sites for `growth`. */
   readonly growthHosts: readonly number[]
+  /** The numbers of requests at once for `growth`. */
+  readonly growthAtOnce: readonly number[]
   /** The number of sites that the client knows. */
   readonly warmOrigins: number
   /** The number of new copies of a long file on which the first check is measured. */
@@ -63,6 +65,7 @@ export const full: Omit<Plan, 'libraries'> = {
   crawlWarmUpPages: 32_000,
   crawlRounds: 30,
   growthHosts: [50, 5_000, 50_000],
+  growthAtOnce: [1, 8, 64],
   warmOrigins: 1_000,
   copies: 7,
 }
@@ -87,6 +90,7 @@ export const quick: Omit<Plan, 'libraries'> = {
   crawlWarmUpPages: 4_000,
   crawlRounds: 5,
   growthHosts: [50, 500],
+  growthAtOnce: [1, 8, 64],
   warmOrigins: 100,
   copies: 3,
 }

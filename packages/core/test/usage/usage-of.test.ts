@@ -82,6 +82,22 @@ it('reads one file for several crawlers and pages, in any order', () => {
   }
 })
 
+it('results about one file share no object that a caller may change', () => {
+  const robots = parseRobots(
+    'User-agent: *\nContent-Signals: ai-train=no\nLicense: https://a.test/\nContent-Usage: bots=n',
+  )
+  const ask = () => usageOf({ robots, url: `${SITE}/`, tokens: 'OneBot' })
+  const [first, second] = [ask(), ask()]
+  expect(first.problems.length).toBe(2)
+  expect(second).toEqual(first)
+  for (const list of ['problems', 'licenses'] as const) {
+    first[list].forEach((one, i) => {
+      expect(second[list][i]).not.toBe(one)
+      expect(second[list][i]?.source).not.toBe(one.source)
+    })
+  }
+})
+
 describe('what was not used', () => {
   it.each([
     ['content-usage', 'User-agent: *\nContent-Usage:', 'the line has no preference'],

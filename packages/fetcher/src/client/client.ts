@@ -49,7 +49,7 @@ import { type ClientEvents, isCheckTraced, type ReportingClient, Telemetry } fro
 import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
-/** A longer file is parsed for each call of `usage`, so that parsed files take no more memory than texts. Bytes. */
+/** A longer file is parsed for each call of `usage`: `maxCacheBytes` does not count parsed files. Bytes. */
 const MAX_KEPT_FILE = 16_384
 
 /** A verdict, and everything in the file that affects it. JSON-safe. */

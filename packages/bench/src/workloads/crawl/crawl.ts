@@ -14,8 +14,8 @@ const HOSTS = 50
 const CONCURRENCY = 64
 export const RULES: number = 40
 
-export const CLIENT_SCRIPT: URL = new URL('./crawl-child.ts', import.meta.url)
-export const SERVER_SCRIPT: URL = new URL('./crawl-server-child.ts', import.meta.url)
+const CLIENT_SCRIPT = new URL('./crawl-child.ts', import.meta.url)
+const SERVER_SCRIPT = new URL('./crawl-server-child.ts', import.meta.url)
 
 interface Method {
   /** The name by which `crawl-child.ts` knows the method. */
@@ -48,33 +48,46 @@ const METHODS: readonly Method[] = [
 const AT_MOST_BY_HAND = 1.08
 
 /** By method: nanoseconds for one page, for each round. */
-export type Samples = ReadonlyMap<string, readonly number[]>
+type Samples = ReadonlyMap<string, readonly number[]>
+
+interface Crawl {
+  readonly hosts: number
+  readonly atOnce: number
+  /** `one`: all hosts share their connections. */
+  readonly pools: 'each' | 'one'
+  readonly warmUpPages: number
+  readonly rounds: number
+  readonly pages: number
+}
 
 export async function crawl(plan: Plan): Promise<Sheet> {
+  const { crawlWarmUpPages: warmUpPages, crawlRounds: rounds, crawlPages: pages } = plan
+  const names = METHODS.map(({ name }) => name)
+  return sheetOf(
+    plan,
+    await samplesOf(names, { hosts: HOSTS, atOnce: CONCURRENCY, pools: 'each', warmUpPages, rounds, pages }),
+  )
+}
+
+/** Starts a process for each method, lets each warm up, and then all take turns. */
+export async function samplesOf(
+  names: readonly string[],
+  { hosts, atOnce, pools, warmUpPages, rounds, pages }: Crawl,
+): Promise<Samples> {
   const server = new NumberProcess(SERVER_SCRIPT, [RULES])
   const crawlers = new Map<string, NumberProcess>()
   try {
     const port = await server.nextNumber()
-    for (const { name } of METHODS)
-      crawlers.set(name, new NumberProcess(CLIENT_SCRIPT, [name, port, HOSTS, CONCURRENCY]))
-    const { crawlWarmUpPages: warmUpPages, crawlRounds: rounds, crawlPages: pages } = plan
-    return sheetOf(plan, await turns(crawlers, { warmUpPages, rounds, pages }))
+    for (const name of names) crawlers.set(name, new NumberProcess(CLIENT_SCRIPT, [name, port, hosts, atOnce, pools]))
+    for (const crawler of crawlers.values()) await crawler.request(warmUpPages)
+    const samples = new Map(names.map((name): [string, number[]] => [name, []]))
+    for (let round = 0; round < rounds; round++)
+      for (const [name, crawler] of shuffled([...crawlers])) samples.get(name)?.push(await crawler.request(pages))
+    return samples
   } finally {
     for (const crawler of crawlers.values()) crawler.kill()
     server.kill()
   }
-}
-
-/** Lets each process warm up, and then all take turns. */
-export async function turns(
-  crawlers: ReadonlyMap<string, NumberProcess>,
-  { warmUpPages, rounds, pages }: Readonly<Record<'warmUpPages' | 'rounds' | 'pages', number>>,
-): Promise<Samples> {
-  for (const crawler of crawlers.values()) await crawler.request(warmUpPages)
-  const samples = new Map([...crawlers.keys()].map((name): [string, number[]] => [name, []]))
-  for (let round = 0; round < rounds; round++)
-    for (const [name, crawler] of shuffled([...crawlers])) samples.get(name)?.push(await crawler.request(pages))
-  return samples
 }
 
 function shuffled<T>(values: readonly T[]): T[] {

@@ -1,38 +1,27 @@
-// How the processor time of a page grows with the number of sites and of requests at once. The ways to
-// crawl take turns, and share their connections between all sites, so the difference is the gate's.
+// How the processor time of a page grows with the number of sites and of requests at once. All sites
+// share their connections, so the difference is the gate's. Every site is visited before the first
+// round.
 import { median } from '../../median.ts'
-import type { Sheet } from '../../sheet.ts'
-import { NumberProcess } from '../number-process.ts'
+import type { Row, Sheet } from '../../sheet.ts'
 import type { Plan } from '../plan.ts'
-import { CLIENT_SCRIPT, RULES, ratiosOf, type Samples, SERVER_SCRIPT, turns } from './crawl.ts'
+import { RULES, ratiosOf, samplesOf } from './crawl.ts'
 
 const WAYS = [
-  { name: 'gate.enter, undici.request', bare: 'undici.request' },
-  { name: 'politely(undici.fetch)', bare: 'undici.fetch' },
+  { name: 'gate.enter, undici.request', shown: 'enter', bare: 'undici.request' },
+  { name: 'politely(undici.fetch)', shown: 'politely', bare: 'undici.fetch' },
 ] as const
-const AT_ONCE = [1, 8, 64] as const
 const ROUNDS_SHARE = 1 / 3
 
 export async function growth(plan: Plan): Promise<Sheet> {
-  const rows: Sheet['rows'][number][] = []
-  for (const hosts of plan.growthHosts) {
-    for (const atOnce of AT_ONCE) {
-      const samples = await samplesOf(plan, hosts, atOnce)
-      const cells = WAYS.flatMap(({ name, bare }) => {
-        const added = (samples.get(name) ?? []).map(
-          (ns, round) => (ns - (samples.get(bare)?.[round] ?? Number.NaN)) / 1e3,
-        )
-        return [median(added), median(ratiosOf(samples, name, bare))]
-      })
-      rows.push({ name: `${hosts.toLocaleString('en')} sites, ${atOnce} at once`, cells })
-    }
-  }
+  const rows: Row[] = []
+  for (const hosts of plan.growthHosts)
+    for (const atOnce of plan.growthAtOnce) rows.push(await rowOf(plan, hosts, atOnce))
   return {
     workload: 'growth',
     over: 'own',
-    title: `growth: sites on loopback that share their connections, robots.txt of ${RULES} rules`,
-    columns: WAYS.flatMap(({ name }) => [
-      { name: `${name}: added`, unit: 'µs of processor' },
+    title: `growth: ${WAYS.map(({ name }) => name).join('; ')}; robots.txt of ${RULES} rules`,
+    columns: WAYS.flatMap(({ shown }) => [
+      { name: `${shown} adds`, unit: 'µs of processor' },
       { name: 'against bare', unit: '×' },
     ]),
     rows,
@@ -41,22 +30,22 @@ export async function growth(plan: Plan): Promise<Sheet> {
   }
 }
 
-/** Every site is visited before the first round. */
-async function samplesOf(plan: Plan, hosts: number, atOnce: number): Promise<Samples> {
-  const server = new NumberProcess(SERVER_SCRIPT, [RULES])
-  const crawlers = new Map<string, NumberProcess>()
-  try {
-    const port = await server.nextNumber()
-    for (const name of WAYS.flatMap((way) => [way.bare, way.name]))
-      crawlers.set(name, new NumberProcess(CLIENT_SCRIPT, [name, port, hosts, atOnce, 'one']))
-    const warmUpPages = Math.max(plan.crawlWarmUpPages, hosts)
-    return await turns(crawlers, {
-      warmUpPages,
+async function rowOf(plan: Plan, hosts: number, atOnce: number): Promise<Row> {
+  const samples = await samplesOf(
+    WAYS.flatMap(({ name, bare }) => [bare, name]),
+    {
+      hosts,
+      atOnce,
+      pools: 'one',
+      warmUpPages: Math.max(plan.crawlWarmUpPages, hosts),
       rounds: Math.ceil(plan.crawlRounds * ROUNDS_SHARE),
       pages: plan.crawlPages,
-    })
-  } finally {
-    for (const crawler of crawlers.values()) crawler.kill()
-    server.kill()
-  }
+    },
+  )
+  const cells = WAYS.flatMap(({ name, bare }) => {
+    const bareNs = samples.get(bare) ?? []
+    const added = (samples.get(name) ?? []).map((ns, round) => ns - (bareNs[round] ?? Number.NaN))
+    return [median(added) / 1e3, median(ratiosOf(samples, name, bare))]
+  })
+  return { name: `${hosts.toLocaleString('en')} sites, ${atOnce} at once`, cells }
 }

@@ -1,13 +1,12 @@
 // Finds the lines of a robots.txt about the use of content, and whom each is for: this crawler,
 // other crawlers, or the whole site.
-import { bytesOfLatin1, latin1Of, rangeOf } from '../../bytes.ts'
-import { dialectFor } from '../../choose-dialect.ts'
-import type { BoundRules } from '../../match/bound-rules.ts'
+import { latin1Of } from '../../bytes.ts'
 import type { OtherField } from '../../parse/directive.ts'
 import { GroupSelection, OTHER_CRAWLERS_RANK } from '../../parse/group-selection.ts'
 import { LineReader } from '../../parse/line-reader.ts'
 import { type FieldHandler, parse } from '../../parse/parser.ts'
 import { namesEveryone } from '../../parse/product-token.ts'
+import type { Robots } from '../../robots.ts'
 
 /** The fields of robots.txt about the use of content. */
 type UsageField = 'content-usage' | 'content-signal' | 'license'
@@ -30,9 +29,9 @@ export interface UsageLine {
 }
 
 /** Returns the lines about the use of content, in the order of the file. */
-export function usageLinesOf({ file = '', dialect, productTokens }: BoundRules): readonly UsageLine[] {
-  const { parsing } = typeof dialect === 'string' ? dialectFor(dialect) : dialect
-  const range = rangeOf(bytesOfLatin1(file))
+export function usageLinesOf(robots: Robots, productTokens: readonly string[]): readonly UsageLine[] {
+  const { parsing } = robots.dialect
+  const range = robots.range()
   const collector = new Collector(range.bytes, new GroupSelection(productTokens, parsing))
   parse(new LineReader().open(range, parsing.keys), parsing, collector)
   return collector.lines()

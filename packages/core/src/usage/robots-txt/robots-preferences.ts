@@ -46,10 +46,11 @@ const NO_FILE: RobotsPreferences = {
 /** Returns what a robots.txt states about the use of a URL by a crawler. */
 export function robotsPreferences(robots: Robots | undefined, url: string, tokens: ProductTokens): RobotsPreferences {
   if (robots === undefined) return NO_FILE
-  const { rules, lines, misspelt } = readingOf(robots, tokens)
+  const { rules, lines, isMisspelt } = readingOf(robots, tokens)
   const verdict = rules.check(url)
   // Another site's file states nothing about this URL.
   if (verdict.because === 'other-origin' || verdict.because === 'invalid-url') return { ...NO_FILE, verdict }
+  const misspelt = isMisspelt ? misspeltSignals(robots) : []
   if (lines.length === 0) return { ...NO_FILE, verdict, problems: misspelt }
   const usage = preferencesOf('content-usage', lines, url)
   const signals = preferencesOf('content-signal', lines, url)
@@ -67,28 +68,31 @@ export function robotsPreferences(robots: Robots | undefined, url: string, token
 interface FileReading {
   readonly rules: CrawlerRules
   readonly lines: readonly UsageLine[]
-  readonly misspelt: readonly UsageProblem[]
+  readonly isMisspelt: boolean
 }
 
 /** The last reading of each file: the pages of a site are asked for one crawler. */
 const readings = new WeakMap<Robots, FileReading>()
+/** A reading with more lines is not kept: a hostile file may have thousands. */
+const MAX_KEPT_LINES = 100
 
 function readingOf(robots: Robots, tokens: ProductTokens): FileReading {
   const known = readings.get(robots)
   if (known !== undefined && isSame(known.rules.productTokens, tokens)) return known
-  const rules = robots.forCrawler(tokens, { keep: 'file' })
-  const reading = { rules, lines: usageLinesOf(rules.toJSON()), misspelt: misspeltSignals(robots) }
-  readings.set(robots, reading)
+  const rules = robots.forCrawler(tokens)
+  const lines = usageLinesOf(robots, rules.productTokens)
+  const reading = { rules, lines, isMisspelt: /^[\t ]*content-signals[\t ]*:/im.test(robots.text) }
+  if (lines.length <= MAX_KEPT_LINES) readings.set(robots, reading)
   return reading
 }
 
 /** Reports lines with the key `Content-Signals`, which crawler-commons reads too since 2026. */
 function misspeltSignals(robots: Robots): readonly UsageProblem[] {
-  if (!/^[\t ]*content-signals[\t ]*:/im.test(robots.text)) return []
-  return robots.records
-    .filter(({ key }) => key.toLowerCase() === 'content-signals')
+  return robots
+    .fields()
+    .fields.filter(({ key }) => key.toLowerCase() === 'content-signals')
     .map(({ key, value, line }) => ({
-      source: usageSourceOf('content-signal', 'robots.txt', key, value, line),
+      source: usageSourceOf('content-signal', 'robots.txt', textOf(key), textOf(value), line),
       why: 'only crawlers with crawler-commons read this misspelling of Content-Signal',
     }))
 }
