@@ -5,19 +5,21 @@ import type { AttemptRequest, Failure, Reply } from '@politely/core/internal'
 import type { Reach } from '../network/network-guard.ts'
 import type { RobotsVia, Way } from '../network/robots-way.ts'
 import { HAS_OWN_CONNECTIONS, HAS_OWN_WAY, LOOKED_UP } from '../network/undici.ts'
-import { fetchAtImport, type PlatformFetch } from '../network/wrapped-fetches.ts'
+import { fetchAtImport } from '../network/wrapped-fetches.ts'
 import type { ClientSettings } from '../options/options.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
 import { loadTransports } from './load-transports.ts'
 import type { OwnRequests } from './own-requests.ts'
-import type { RobotsTransport } from './robots-transport.ts'
 import type { SocketTransports } from './sockets/socket-transports.ts'
+
+type Transports = Awaited<ReturnType<typeof loadTransports>>
 
 export class Transport {
   readonly #options: ClientSettings
   readonly #ownRequests: OwnRequests
-  #sockets: Promise<SocketTransports> | undefined
+  /** Created by the first request that needs it. */
+  #sockets: SocketTransports | undefined
 
   constructor(options: ClientSettings, ownRequests: OwnRequests) {
     this.#options = options
@@ -47,19 +49,23 @@ export class Transport {
     const urls = [...hops.map((hop) => hop.url), url]
     const reach = guard.reachOf(chain.length === 0 ? urls : [...chain, ...urls])
     const [robotsUrl = url] = urls
+    const transports = await loadTransports()
+    if (deadline.isOver) return failure('timeout', deadline.explanation)
     // The client's own connections never ask this client, so they need no async context, which
     // costs time.
     const reply =
       way.via === 'own'
-        ? await this.#sendByOwn(request, reach, deadline)
-        : await this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(way, request, reach, deadline))
+        ? await this.#sendByOwn(transports, request, reach, deadline)
+        : await this.#ownRequests.run(url, robotsUrl, () =>
+            this.#sendByCaller(transports, way, request, reach, deadline),
+          )
     const hint = reply.kind === 'failure' ? this.#hintOn(reply, way, url) : undefined
     return reply.kind === 'failure' && hint !== undefined ? { ...reply, detail: `${reply.detail}; ${hint}` } : reply
   }
 
   /** Closes the client's own connections. The caller closes its dispatcher. */
   async close(): Promise<void> {
-    await (await this.#sockets)?.close()
+    await this.#sockets?.close()
   }
 
   /** Returns what to write if another way might have worked. */
@@ -72,15 +78,23 @@ export class Transport {
       : undefined
   }
 
-  async #sendByOwn({ url, conditions }: AttemptRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
-    const sockets = await this.#loadSockets()
+  async #sendByOwn(
+    transports: Transports,
+    { url, conditions }: AttemptRequest,
+    reach: Reach,
+    deadline: Deadline,
+  ): Promise<Reply> {
+    const sockets = this.#socketsOf(transports)
     if (url.startsWith('ftp:')) return sockets.ftp.send({ url, conditions, reach }, deadline)
     if (HAS_OWN_CONNECTIONS) return sockets.own.send({ url, conditions, reach }, deadline)
     const refusal = await this.#refusalBeforehand(url, reach, LOOKED_UP, deadline)
-    return refusal ?? (await this.#through(fetchAtImport)).send({ url, conditions, reach }, deadline)
+    return (
+      refusal ?? new transports.FetchTransport(this.#options, fetchAtImport).send({ url, conditions, reach }, deadline)
+    )
   }
 
   async #sendByCaller(
+    transports: Transports,
     way: Exclude<Way, { readonly via: 'own' }>,
     { url, conditions }: AttemptRequest,
     reach: Reach,
@@ -89,23 +103,16 @@ export class Transport {
     if (url.startsWith('ftp:')) return FTP_BYPASSES_CALLER
     const refusal = await this.#refusalBeforehand(url, reach, 'if-lookup-given', deadline)
     if (refusal !== undefined) return refusal
-    const isDispatcher = way.via === 'dispatcher'
-    const transport = isDispatcher
-      ? (await this.#loadSockets()).through(way.dispatcher)
-      : await this.#through(way.fetch)
+    const transport =
+      way.via === 'dispatcher'
+        ? this.#socketsOf(transports).through(way.dispatcher)
+        : new transports.FetchTransport(this.#options, way.fetch)
     return transport.send({ url, conditions, reach }, deadline)
   }
 
-  #loadSockets(): Promise<SocketTransports> {
-    this.#sockets ??= loadTransports().then(
-      ({ SocketTransports }) => new SocketTransports(this.#options, this.#options.guard),
-    )
+  #socketsOf({ SocketTransports }: Transports): SocketTransports {
+    this.#sockets ??= new SocketTransports(this.#options, this.#options.guard)
     return this.#sockets
-  }
-
-  async #through(fetch: PlatformFetch): Promise<RobotsTransport> {
-    const { FetchTransport } = await loadTransports()
-    return new FetchTransport(this.#options, fetch)
   }
 
   async #refusalBeforehand(
