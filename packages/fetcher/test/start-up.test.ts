@@ -23,11 +23,11 @@ async function run(program: string, before = ''): Promise<string> {
   return stdout.trim()
 }
 
-async function robotsOf(body: string): Promise<string> {
+async function robotsOf(body: string, host = '127.0.0.1'): Promise<string> {
   const sites = await startSites()
   onTestFinished(() => sites.close())
-  sites.respond('http://127.0.0.1:PORT/robots.txt', { status: 200, body })
-  return sites.withPort('http://127.0.0.1:PORT/page')
+  sites.respond(`http://${host}:PORT/robots.txt`, { status: 200, body })
+  return sites.withPort(`http://${host}:PORT/page`)
 }
 
 const check = (url: string, options = '') => `
@@ -132,6 +132,18 @@ test('a client that is closed while the transports are loaded sends nothing', as
     console.log(requests, loads)`
   const before = `let closing; ${duringLoad(`closing = client.close()`)}`
   expect(await run(program, before)).toBe('ERR_POLITELY_CLIENT_CLOSED\n0 1')
+})
+
+test('a lookup uses node:dns as a test mocks it', async () => {
+  const url = await robotsOf('User-agent: *\nDisallow: /page\n', 'mocked.test')
+  const mock =
+    "data:text/javascript,export const lookup = (_, __, done) => done(null, [{ address: '127.0.0.1', family: 4 }])"
+  const before = `
+    const { registerHooks } = await import('node:module')
+    const resolve = (id, context, next) =>
+      id === 'node:dns' && context.conditions.includes('import') ? { url: ${JSON.stringify(mock)}, shortCircuit: true } : next(id, context)
+    registerHooks({ resolve })`
+  expect(await run(check(url), before)).toBe('false\nrule true')
 })
 
 test('the first call of `usage` loads the parsers of headers and pages', async () => {
