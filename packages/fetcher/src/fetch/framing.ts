@@ -25,14 +25,12 @@ export function hasOwnEnd(headers: Headers): boolean {
 
 /** Returns whether a body with these headers has to be decoded, or checked, by `readBody`. */
 export function isCoded(headers: Headers): boolean {
-  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
   const { codings, unknown } = codingsOf(headers)
   return codings.length > 0 || unknown !== undefined
 }
 
 /** Returns whether fetch decodes a body with these headers. It leaves a body with an unknown coding as it is. */
 export function isDecodedByFetch(headers: Headers): boolean {
-  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
   const { codings, unknown } = codingsOf(headers)
   return codings.length > 0 && unknown === undefined
 }
@@ -49,6 +47,7 @@ export function codingsOf(headers: Headers): {
   readonly codings: readonly string[]
   readonly unknown: string | undefined
 } {
+  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return UNCODED
   const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
   // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown
   // coding. RFC 9112 §6.3.
@@ -60,6 +59,8 @@ export function codingsOf(headers: Headers): {
   const codings = [...contentCodings.filter((coding) => !isUnknown(coding)), ...transferCodings]
   return { codings: codings.filter((coding) => coding !== 'identity'), unknown: contentCodings.find(isUnknown) }
 }
+
+const UNCODED = { codings: [], unknown: undefined }
 
 function listed(value = ''): string[] {
   const items = value.toLowerCase().split(',')

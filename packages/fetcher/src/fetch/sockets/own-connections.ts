@@ -9,8 +9,9 @@
 import type { Socket } from 'node:net'
 import type { Failure } from '@politely/core/internal'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { connectorsOf, type GuardedConnectors, type NetworkGuard, type Reach } from '../../network/network-guard.ts'
+import { connectorsOf, type GuardedConnectors, type Reach } from '../../network/network-guard.ts'
 import { loadUndici } from '../../network/undici.ts'
+import type { ClientSettings } from '../../options/options.ts'
 import { TlsCarrier } from '../body-end.ts'
 import { failure } from '../failure.ts'
 import { endsWithConnection, problemOfConnection } from '../framing.ts'
@@ -24,15 +25,13 @@ import { type Connection, type Connections, NOT_NEEDED, type ReceivedBody } from
  * whenever a connection ends.
  */
 export class OwnConnections implements Connections {
-  readonly #guard: NetworkGuard
-  readonly #timeoutMs: number
+  readonly #settings: ClientSettings
   /** What all connections use. The first connection creates it, since loading undici takes long. */
   #shared: Promise<SharedParts> | undefined
   readonly #open = new Set<OwnConnection>()
 
-  constructor(guard: NetworkGuard, timeoutMs: number) {
-    this.#guard = guard
-    this.#timeoutMs = timeoutMs
+  constructor(settings: ClientSettings) {
+    this.#settings = settings
   }
 
   async open({ origin }: URL, reach: Reach): Promise<Connection> {
@@ -44,10 +43,11 @@ export class OwnConnections implements Connections {
   }
 
   async #load(): Promise<SharedParts> {
+    const { guard, timeoutMs: timeout } = this.#settings
     const { buildConnector, Client } = await loadUndici()
     // No TCP keep-alive: its first probe would come long after the deadline.
-    const options = { allowH2: false, timeout: this.#timeoutMs, keepAlive: false }
-    return { Client, tcp: connectorsOf(this.#guard, buildConnector, options), tls: buildConnector(options) }
+    const options = { allowH2: false, timeout, keepAlive: false }
+    return { Client, tcp: connectorsOf(guard, buildConnector, options), tls: buildConnector(options) }
   }
 
   async close(): Promise<void> {
