@@ -4,7 +4,7 @@ import type { CallersWay } from '../network/robots-way.ts'
 import type { ClientSettings } from '../options/options.ts'
 import { FetchTransport } from './fetch-transport.ts'
 import type { RobotsTransport } from './robots-transport.ts'
-import { callersConnections } from './sockets/callers-connections.ts'
+import { CallersConnection } from './sockets/callers-connections.ts'
 import { FtpTransport } from './sockets/ftp-transport.ts'
 import { OwnConnections } from './sockets/own-connections.ts'
 import { UndiciTransport } from './sockets/undici-transport.ts'
@@ -22,15 +22,16 @@ export class Transports {
   constructor(settings: ClientSettings) {
     this.#settings = settings
     this.#ownConnections = new OwnConnections(settings)
-    this.own = new UndiciTransport(settings, this.#ownConnections)
+    this.own = new UndiciTransport(settings, this.#ownConnections.open)
     this.ftp = new FtpTransport(settings)
   }
 
   /** Returns the transport through the caller's dispatcher or a fetch. */
   through(way: CallersWay): RobotsTransport {
-    return way.via === 'dispatcher'
-      ? new UndiciTransport(this.#settings, callersConnections(way.dispatcher, this.#settings))
-      : new FetchTransport(this.#settings, way.fetch)
+    if (way.via !== 'dispatcher') return new FetchTransport(this.#settings, way.fetch)
+    const { maxBodyBytes } = this.#settings
+    const { dispatcher } = way
+    return new UndiciTransport(this.#settings, ({ href }) => new CallersConnection(dispatcher, href, maxBodyBytes))
   }
 
   /** Closes the client's own connections. */

@@ -104,12 +104,7 @@ async function loadLibrary(): Promise<typeof BasicFtp | Failure> {
   try {
     return await import('basic-ftp')
   } catch (error) {
-    const why = messageOf(error)
-    return {
-      kind: 'failure',
-      reason: 'no-transport',
-      detail: `ftp: needs the package basic-ftp; npm install basic-ftp (${why})`,
-    }
+    return failure('no-transport', `ftp: needs the package basic-ftp; npm install basic-ftp (${messageOf(error)})`)
   }
 }
 
