@@ -104,6 +104,7 @@ export class LocalPacer implements Pacer {
     _seesSending?: boolean,
     allowanceMs = 0,
     _lease?: LeaseTerms,
+    _waiting?: number,
   ): Reservation {
     const now = this.#now()
     const utcOffsetMs = this.#offsetFor(limits)
