@@ -106,9 +106,9 @@ const lazyLibraries = {
 /**
  * Modules of Node that are taken as `require` returns them. An import makes a namespace first, with all
  * exports: for node:util it evaluates each of them, and so loads node:worker_threads and others. Not
- * node:net and node:dns, since tools that observe connections replace the exports of these.
+ * node:net and node:timers, whose exports mocks replace.
  */
-const TAKEN = /^node:(?:async_hooks|diagnostics_channel|events|querystring|stream|timers|timers\/promises|util|zlib)$/
+const TAKEN = /^node:(?:async_hooks|diagnostics_channel|events|querystring|stream|util|zlib)$/
 const TAKING = 'taking:'
 const isTaken = (id) => engines.node !== '>=20' && TAKEN.test(id)
 const takenModules = {

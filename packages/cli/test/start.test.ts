@@ -136,6 +136,27 @@ test('the import of the package loads few files, and nothing that the first requ
     expect(builtIn).not.toContain(name)
 })
 
+/** A program that has imported node:timers, and fakes timers as Sinon does before it imports the package. */
+const FAKED = `
+  import 'node:timers'
+  process.on('warning', ({ code }) => {
+    console.log(code)
+    process.exit()
+  })
+  const timer = { unref: () => timer }
+  globalThis.setTimeout = process.getBuiltinModule('node:timers').setTimeout = () => timer
+  const { politely } = await import(process.argv[1])
+  const fetch = politely(async () => new Response('User-agent: *\\nCrawl-delay: 9'), { userAgent: 'ExampleBot/1.0' })
+  await fetch('http://a.test/1')
+  await fetch('http://a.test/2')
+`
+
+test('fake timers from before the import do not stop the warning about them', { tags: 'full' }, async () => {
+  const index = new URL('../dist/index.js', import.meta.url).href
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', FAKED, index])
+  expect(stdout).toBe('POLITELY_FAKE_TIMERS\n')
+})
+
 test.for([
   [['--color'], {}, true],
   [['--no-color'], { FORCE_COLOR: '1' }, false],

@@ -23,11 +23,11 @@ async function run(program: string, before = ''): Promise<string> {
   return stdout.trim()
 }
 
-async function robotsOf(body: string): Promise<string> {
+async function robotsOf(body: string, host = '127.0.0.1'): Promise<string> {
   const sites = await startSites()
   onTestFinished(() => sites.close())
-  sites.respond('http://127.0.0.1:PORT/robots.txt', { status: 200, body })
-  return sites.withPort('http://127.0.0.1:PORT/page')
+  sites.respond(`http://${host}:PORT/robots.txt`, { status: 200, body })
+  return sites.withPort(`http://${host}:PORT/page`)
 }
 
 const check = (url: string, options = '') => `
@@ -96,6 +96,54 @@ test('the first request loads the transports', async () => {
     console.log(isLoaded('body'), isLoaded('transports'))
     await client.close()`
   expect(await run(program, before)).toBe('true false false\ntrue true')
+})
+
+/** Calls `whileLoading` whenever the transports are loaded. */
+const duringLoad = (whileLoading: string) => `
+  const { registerHooks } = await import('node:module')
+  let loads = 0
+  registerHooks({
+    load(url, context, next) {
+      if (url.endsWith('/fetch/transports.ts')) { loads++; ${whileLoading} }
+      return next(url, context)
+    },
+  })`
+
+test('a request after one that could not load the transports loads them', async () => {
+  const url = await robotsOf('User-agent: *\nDisallow: /page\n')
+  const before = duringLoad(
+    `if (loads === 1) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })`,
+  )
+  const program = `
+    const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
+    console.log(await client.check('${url}').catch(({ code }) => code))
+    console.log((await client.check('${url}')).because, loads)
+    await client.close()`
+  expect(await run(program, before)).toBe('EMFILE\nrule 2')
+})
+
+test('a client that is closed while the transports are loaded sends nothing', async () => {
+  const program = `
+    let requests = 0
+    const fetch = async () => { requests++; return new Response('') }
+    const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch })
+    console.log(await client.check('http://a.test/').catch(({ code }) => code))
+    await closing
+    console.log(requests, loads)`
+  const before = `let closing; ${duringLoad(`closing = client.close()`)}`
+  expect(await run(program, before)).toBe('ERR_POLITELY_CLIENT_CLOSED\n0 1')
+})
+
+test('a lookup uses node:dns as a test mocks it', async () => {
+  const url = await robotsOf('User-agent: *\nDisallow: /page\n', 'mocked.test')
+  const mock =
+    "data:text/javascript,export const lookup = (_, __, done) => done(null, [{ address: '127.0.0.1', family: 4 }])"
+  const before = `
+    const { registerHooks } = await import('node:module')
+    const resolve = (id, context, next) =>
+      id === 'node:dns' && context.conditions.includes('import') ? { url: ${JSON.stringify(mock)}, shortCircuit: true } : next(id, context)
+    registerHooks({ resolve })`
+  expect(await run(check(url), before)).toBe('false\nrule true')
 })
 
 test('the first call of `usage` loads the parsers of headers and pages', async () => {

@@ -36,10 +36,7 @@ export function onAbort(signal: AbortSignal, listener: Listener): () => void {
  */
 export function orAborted<T>(work: Promise<T>, signals: readonly AbortSignal[]): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const removals = signals.map((signal) => onAbort(signal, () => reject(signal.reason)))
-  work.then(resolve, reject).finally(() => {
-    for (const remove of removals) remove()
-  })
+  work.then(resolve, reject).finally(onAnyAbort(signals, reject))
   return promise
 }
 
@@ -58,12 +55,14 @@ export interface LinkedSignal {
  */
 export function linkSignals(sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController()
-  const removals = sources.map((source) => onAbort(source, () => controller.abort(source.reason)))
-  return {
-    signal: controller.signal,
-    unlink: () => {
-      for (const remove of removals) remove()
-    },
+  return { signal: controller.signal, unlink: onAnyAbort(sources, (reason) => controller.abort(reason)) }
+}
+
+/** As `onAbort`, for several signals. Calls the listener with the reason. */
+function onAnyAbort(signals: readonly AbortSignal[], listener: (reason: unknown) => void): () => void {
+  const removals = signals.map((signal) => onAbort(signal, () => listener(signal.reason)))
+  return () => {
+    for (const remove of removals) remove()
   }
 }
 

@@ -1,7 +1,6 @@
 // Detects whether a TLS connection ended completely. RFC 9112 §9.8.
 import type { Socket } from 'node:net'
 import { Duplex, type Readable } from 'node:stream'
-import { isEndReceived } from './framing.ts'
 
 /**
  * A TCP connection under TLS that records whether it ended before TLS did. A TLS socket that Node
@@ -51,4 +50,13 @@ export class TlsCarrier extends Duplex {
     this.#tcp.destroy()
     done(error)
   }
+}
+
+/**
+ * Returns whether a stream's source has ended, even if bytes are still to be read. No public
+ * property of streams shows this.
+ */
+export function isEndReceived(stream: Readable): boolean {
+  const { _readableState: state } = stream as unknown as { readonly _readableState?: { readonly ended?: boolean } }
+  return state?.ended === true
 }

@@ -14,7 +14,7 @@ import { type Failure, isText } from '@politely/core/internal'
 import { readBody } from './body.ts'
 import { failure, shortBody } from './failure.ts'
 import { isCoded } from './framing.ts'
-import { type ObservedRequest, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
+import { type ObservedRequest, RequestObserver, truncationOf } from './request-observer.ts'
 
 /** Reads up to `maxBytes` of a decoded body. The abort of the signal cancels the rest. */
 export function readStream(stream: ReadableStream, maxBytes: number, signal: AbortSignal): Promise<Body> {
@@ -24,13 +24,6 @@ export function readStream(stream: ReadableStream, maxBytes: number, signal: Abo
 
 /** Observes a request of the caller's fetch. */
 export class FetchObserver extends RequestObserver {
-  readonly #maxBodyBytes: number
-
-  constructor(url: string, maxBodyBytes: number) {
-    super(url, maxBodyBytes)
-    this.#maxBodyBytes = maxBodyBytes
-  }
-
   /** The failure if a body of this URL was cut off. */
   get truncation(): Failure | undefined {
     return truncationOf(this.exchanges)
@@ -55,7 +48,7 @@ export class FetchObserver extends RequestObserver {
       if (short !== undefined) return short
       if (bytes.length === 0 && exchanges.some(hasText)) return DROPPED_BODY
       const coded = exchanges.find((exchange) => isEnded(exchange) && isCoded(exchange.headers))
-      const problem = coded && (await problemOfCoding(coded, this.#maxBodyBytes))
+      const problem = coded && (await this.problemOfCoding(coded))
       if (problem !== undefined) return problem
     }
     const [coding] = codings // `problemOfCodings` accepts one

@@ -1,10 +1,10 @@
 // What the headers of an HTTP/1.1 response say about its body, and whether the body ended completely.
 // RFC 9112 §6.3, §8, §9.8.
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Headers } from '@politely/core/engine'
 import { headerOf } from '@politely/core/internal'
+import type { TlsCarrier } from './body-end.ts'
 
 /** The codings that `readBody` decodes. */
 export type Coding = 'gzip' | 'x-gzip' | 'deflate' | 'br' | 'zstd'
@@ -25,14 +25,12 @@ export function hasOwnEnd(headers: Headers): boolean {
 
 /** Returns whether a body with these headers has to be decoded, or checked, by `readBody`. */
 export function isCoded(headers: Headers): boolean {
-  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
   const { codings, unknown } = codingsOf(headers)
   return codings.length > 0 || unknown !== undefined
 }
 
 /** Returns whether fetch decodes a body with these headers. It leaves a body with an unknown coding as it is. */
 export function isDecodedByFetch(headers: Headers): boolean {
-  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
   const { codings, unknown } = codingsOf(headers)
   return codings.length > 0 && unknown === undefined
 }
@@ -49,6 +47,7 @@ export function codingsOf(headers: Headers): {
   readonly codings: readonly string[]
   readonly unknown: string | undefined
 } {
+  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return UNCODED
   const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
   // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown
   // coding. RFC 9112 §6.3.
@@ -60,6 +59,8 @@ export function codingsOf(headers: Headers): {
   const codings = [...contentCodings.filter((coding) => !isUnknown(coding)), ...transferCodings]
   return { codings: codings.filter((coding) => coding !== 'identity'), unknown: contentCodings.find(isUnknown) }
 }
+
+const UNCODED = { codings: [], unknown: undefined }
 
 function listed(value = ''): string[] {
   const items = value.toLowerCase().split(',')
@@ -87,10 +88,7 @@ export function isChunked(transferEncoding: string): boolean {
  * of the end. Over TLS the body is complete only if a closure alert was received. RFC 9112 §9.8.
  * @param carrier The TCP connection under TLS, if it is known.
  */
-export function problemOfConnection(
-  socket: Socket,
-  carrier?: { endedBefore(tls: Readable): boolean },
-): string | undefined {
+export function problemOfConnection(socket: Socket, carrier?: TlsCarrier): string | undefined {
   if (carrier?.endedBefore(socket)) {
     return 'the TLS connection ended without a closure alert in a body without Content-Length and without chunks'
   }
@@ -111,15 +109,6 @@ export const UNSEEN_END =
   'over TLS, a body without Content-Length and without chunks may be truncated: Node does not report the closure alert'
 
 const BROKEN = 'the connection broke in a body without Content-Length and without chunks'
-
-/**
- * Returns whether a stream's source has ended, even if bytes are still to be read. No public
- * property of streams shows this.
- */
-export function isEndReceived(stream: Readable): boolean {
-  const { _readableState: state } = stream as unknown as { readonly _readableState?: { readonly ended?: boolean } }
-  return state?.ended === true
-}
 
 const FRAMING = ['content-length', 'transfer-encoding', 'content-encoding']
 const FRAMING_LENGTHS: ReadonlySet<number> = new Set(FRAMING.map((name) => name.length))

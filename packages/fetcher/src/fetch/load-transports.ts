@@ -1,10 +1,10 @@
-// Loads the transports with the first request. With them and with node:zlib, which they need,
-// importing the package would take longer.
 import type * as Transports from './transports.ts'
 
-let loading: Promise<typeof Transports> | undefined
-
+/**
+ * Loads the transports: with them and with node:zlib, which they need, importing the package would
+ * take longer. The module loader keeps them, and tries again after a failure, such as too many open
+ * files.
+ */
 export function loadTransports(): Promise<typeof Transports> {
-  loading ??= import('./transports.ts')
-  return loading
+  return import('./transports.ts')
 }

@@ -14,8 +14,9 @@ import type { Headers } from '@politely/core/engine'
 import { type Failure, headerOf } from '@politely/core/internal'
 import { BodyBuffer } from '../base/byte-buffer.ts'
 import { readBody } from './body.ts'
+import { isEndReceived } from './body-end.ts'
 import { failure } from './failure.ts'
-import { endsWithConnection, framingOf, isCoded, isEndReceived, problemOfConnection, UNSEEN_END } from './framing.ts'
+import { endsWithConnection, framingOf, isCoded, problemOfConnection, UNSEEN_END } from './framing.ts'
 
 /** One request that was sent, and how its response ended. */
 export interface ObservedRequest {
@@ -34,18 +35,14 @@ export interface ObservedRequest {
 /** Observes every request for one URL in this process, from its construction until `stop`. */
 export class RequestObserver {
   readonly exchanges: ObservedRequest[] = []
-  /**
-   * How many bytes of a coded body are kept. Decoded, these are more than the size limit of
-   * robots.txt.
-   */
-  readonly maxBytes: number
+  readonly #maxBodyBytes: number
   readonly #key: string
   /** The exchanges that began before this observer. */
   readonly #earlier = new Set<ObservedRequest>()
 
   constructor(url: string, maxBodyBytes: number) {
     this.#key = keyOf(new URL(url))
-    this.maxBytes = 2 * maxBodyBytes
+    this.#maxBodyBytes = maxBodyBytes
     if (observersByKey.size === 0) for (const [channel, listener] of LISTENERS) subscribe(channel, listener)
     const others = observersByKey.get(this.#key)
     if (others === undefined) observersByKey.set(this.#key, new Set([this]))
@@ -74,11 +71,41 @@ export class RequestObserver {
   }
 
   /**
+   * How many bytes of a coded body are kept. Decoded, these are more than the size limit of
+   * robots.txt.
+   */
+  get maxCodedBytes(): number {
+    return 2 * this.#maxBodyBytes
+  }
+
+  /**
    * Returns whether the site sent a redirect, but the caller's transport returned another status:
    * it followed the redirect itself.
    */
   wasRedirected(status: number): boolean {
     return !isRedirect(status) && this.exchanges.some((exchange) => isRedirect(exchange.status))
+  }
+
+  /**
+   * Decodes a coded body again. The caller's transport decoded it already, but some decoders accept
+   * a truncated stream.
+   */
+  async problemOfCoding({ headers, coded, size }: ObservedRequest): Promise<Failure | undefined> {
+    if (size === 0 && headerOf(headers, 'content-length') !== '0') {
+      return failure(
+        'undecodable',
+        'undici 6, which is in Node 22, and node:http2 do not report whether a coded body is complete',
+      )
+    }
+    try {
+      const { truncated } = await readBody(Readable.from([coded.bytes]), headers, this.#maxBodyBytes)
+      // The kept bytes can end between two members of gzip. Then nothing shows whether the rest is
+      // complete.
+      const isUnknown = !truncated && size > coded.size
+      return isUnknown ? failure('too-large', `the coded body is longer than ${coded.size} bytes`) : undefined
+    } catch (error) {
+      return failure('undecodable', (error as Error).message)
+    }
   }
 }
 
@@ -86,29 +113,6 @@ export class RequestObserver {
 export function truncationOf(exchanges: readonly ObservedRequest[]): Failure | undefined {
   for (const { end } of exchanges) if (typeof end === 'object') return failure('truncated', end.truncation)
   return undefined
-}
-
-/**
- * Decodes a coded body again. The caller's transport decoded it already, but some decoders accept a
- * truncated stream.
- */
-export async function problemOfCoding(exchange: ObservedRequest, maxBodyBytes: number): Promise<Failure | undefined> {
-  const { headers, coded, size } = exchange
-  if (size === 0 && headerOf(headers, 'content-length') !== '0') {
-    return failure(
-      'undecodable',
-      'undici 6, which is in Node 22, and node:http2 do not report whether a coded body is complete',
-    )
-  }
-  try {
-    const { truncated } = await readBody(Readable.from([coded.bytes]), headers, maxBodyBytes)
-    // The kept bytes can end between two members of gzip. Then nothing shows whether the rest is
-    // complete.
-    const isUnknown = !truncated && size > coded.size
-    return isUnknown ? failure('too-large', `the coded body is longer than ${coded.size} bytes`) : undefined
-  } catch (error) {
-    return failure('undecodable', (error as Error).message)
-  }
 }
 
 const observersByKey = new Map<string, Set<RequestObserver>>()
@@ -260,7 +264,7 @@ function endOf({ exchange: { status = 0, headers }, socket, stream }: Sent): Obs
 const STREAM_TRUNCATED = 'the HTTP/2 stream ended without END_STREAM'
 
 function newExchange(matching: readonly RequestObserver[]): ObservedRequest {
-  const coded = new BodyBuffer(Math.max(...matching.map(({ maxBytes }) => maxBytes)))
+  const coded = new BodyBuffer(Math.max(...matching.map(({ maxCodedBytes }) => maxCodedBytes)))
   const exchange: ObservedRequest = { headers: {}, end: 'open', coded, size: 0 }
   for (const observer of matching) observer.exchanges.push(exchange)
   return exchange

@@ -2,22 +2,22 @@
 // and by the way that requests take now.
 import { failuresThatAre } from '@politely/core/engine'
 import type { AttemptRequest, Failure, Reply } from '@politely/core/internal'
-import type { Reach } from '../network/network-guard.ts'
-import type { RobotsVia, Way } from '../network/robots-way.ts'
+import type { CallersWay, RobotsVia, Way } from '../network/robots-way.ts'
 import { HAS_OWN_CONNECTIONS, HAS_OWN_WAY, LOOKED_UP } from '../network/undici.ts'
-import { fetchAtImport, type PlatformFetch } from '../network/wrapped-fetches.ts'
+import { fetchAtImport } from '../network/wrapped-fetches.ts'
 import type { ClientSettings } from '../options/options.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
 import { loadTransports } from './load-transports.ts'
 import type { OwnRequests } from './own-requests.ts'
-import type { RobotsTransport } from './robots-transport.ts'
-import type { SocketTransports } from './sockets/socket-transports.ts'
+import type { TransportRequest } from './robots-transport.ts'
+import type { Transports } from './transports.ts'
 
 export class Transport {
   readonly #options: ClientSettings
   readonly #ownRequests: OwnRequests
-  #sockets: Promise<SocketTransports> | undefined
+  /** Created by the first request. */
+  #transports: Transports | undefined
 
   constructor(options: ClientSettings, ownRequests: OwnRequests) {
     this.#options = options
@@ -42,24 +42,29 @@ export class Transport {
    */
   async send(request: AttemptRequest, deadline: Deadline, chain: readonly string[] = []): Promise<Reply> {
     const { guard, way: ways } = this.#options
-    const { url, hops } = request
+    const { url, conditions, hops } = request
     const way = ways.current(url)
     const urls = [...hops.map((hop) => hop.url), url]
     const reach = guard.reachOf(chain.length === 0 ? urls : [...chain, ...urls])
     const [robotsUrl = url] = urls
+    const { Transports } = await loadTransports()
+    if (deadline.isOver) return failure('timeout', deadline.explanation)
+    this.#transports ??= new Transports(this.#options)
+    const transports = this.#transports
+    const sent = { url, conditions, reach }
     // The client's own connections never ask this client, so they need no async context, which
     // costs time.
     const reply =
       way.via === 'own'
-        ? await this.#sendByOwn(request, reach, deadline)
-        : await this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(way, request, reach, deadline))
+        ? await this.#sendByOwn(transports, sent, deadline)
+        : await this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(transports, way, sent, deadline))
     const hint = reply.kind === 'failure' ? this.#hintOn(reply, way, url) : undefined
     return reply.kind === 'failure' && hint !== undefined ? { ...reply, detail: `${reply.detail}; ${hint}` } : reply
   }
 
   /** Closes the client's own connections. The caller closes its dispatcher. */
   async close(): Promise<void> {
-    await (await this.#sockets)?.close()
+    await this.#transports?.close()
   }
 
   /** Returns what to write if another way might have worked. */
@@ -72,45 +77,26 @@ export class Transport {
       : undefined
   }
 
-  async #sendByOwn({ url, conditions }: AttemptRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
-    const sockets = await this.#loadSockets()
-    if (url.startsWith('ftp:')) return sockets.ftp.send({ url, conditions, reach }, deadline)
-    if (HAS_OWN_CONNECTIONS) return sockets.own.send({ url, conditions, reach }, deadline)
-    const refusal = await this.#refusalBeforehand(url, reach, LOOKED_UP, deadline)
-    return refusal ?? (await this.#through(fetchAtImport)).send({ url, conditions, reach }, deadline)
+  async #sendByOwn(transports: Transports, request: TransportRequest, deadline: Deadline): Promise<Reply> {
+    if (request.url.startsWith('ftp:')) return transports.ftp.send(request, deadline)
+    if (HAS_OWN_CONNECTIONS) return transports.own.send(request, deadline)
+    const refusal = await this.#refusalBeforehand(request, LOOKED_UP, deadline)
+    return refusal ?? transports.through({ via: 'global-fetch', fetch: fetchAtImport }).send(request, deadline)
   }
 
   async #sendByCaller(
-    way: Exclude<Way, { readonly via: 'own' }>,
-    { url, conditions }: AttemptRequest,
-    reach: Reach,
+    transports: Transports,
+    way: CallersWay,
+    request: TransportRequest,
     deadline: Deadline,
   ): Promise<Reply> {
-    if (url.startsWith('ftp:')) return FTP_BYPASSES_CALLER
-    const refusal = await this.#refusalBeforehand(url, reach, 'if-lookup-given', deadline)
-    if (refusal !== undefined) return refusal
-    const isDispatcher = way.via === 'dispatcher'
-    const transport = isDispatcher
-      ? (await this.#loadSockets()).through(way.dispatcher)
-      : await this.#through(way.fetch)
-    return transport.send({ url, conditions, reach }, deadline)
-  }
-
-  #loadSockets(): Promise<SocketTransports> {
-    this.#sockets ??= loadTransports().then(
-      ({ SocketTransports }) => new SocketTransports(this.#options, this.#options.guard),
-    )
-    return this.#sockets
-  }
-
-  async #through(fetch: PlatformFetch): Promise<RobotsTransport> {
-    const { FetchTransport } = await loadTransports()
-    return new FetchTransport(this.#options, fetch)
+    if (request.url.startsWith('ftp:')) return FTP_BYPASSES_CALLER
+    const refusal = await this.#refusalBeforehand(request, 'if-lookup-given', deadline)
+    return refusal ?? transports.through(way).send(request, deadline)
   }
 
   async #refusalBeforehand(
-    url: string,
-    reach: Reach,
+    { url, reach }: TransportRequest,
     names: 'if-lookup-given' | 'always',
     deadline: Deadline,
   ): Promise<Reply | undefined> {

@@ -5,8 +5,8 @@
 // lookups of one site run one at a time, and at most two of one platform, since a tenant may have
 // its own name servers. The next lookup starts when the previous lookup has really ended, even if
 // its request was aborted earlier.
-import type * as Dns from 'node:dns'
 import type { LookupAddress, LookupOptions } from 'node:dns'
+import type { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { onAbort } from '../base/abort-listeners.ts'
@@ -24,10 +24,9 @@ interface ClosableOptions extends LookupOptions {
   readonly signal?: AbortSignal
 }
 
-/** Most programs don't look up a name before their first request, so importing node:dns can wait. */
-const dns = (): typeof Dns => process.getBuiltinModule('node:dns')
-
-const systemLookup: LookupFunction = (host, options, callback) => dns().lookup(host, options, callback)
+/** The first lookup loads node:dns, which takes a millisecond. */
+const systemLookup: LookupFunction = (host, options, callback) =>
+  void import('node:dns').then(({ lookup }) => lookup(host, options, callback))
 
 const bounded = new WeakMap<LookupFunction, LookupFunction>()
 
@@ -129,7 +128,8 @@ export interface DnsLookupOptions {
 export function dnsLookup(options: DnsLookupOptions = {}): LookupFunction {
   assertOptions(options, '{ timeoutMs: 2000 }', { timeoutMs: true, tries: true, servers: true })
   const { timeoutMs = 2_000, tries = 2, servers } = options
-  const resolver = new (dns().promises.Resolver)({
+  const { Resolver } = process.getBuiltinModule('node:dns/promises')
+  const resolver = new Resolver({
     timeout: integer('timeoutMs', timeoutMs, { min: 1, max: 60_000 }),
     tries: integer('tries', tries, { min: 1, max: 10 }),
   })
@@ -165,7 +165,7 @@ export function dnsLookup(options: DnsLookupOptions = {}): LookupFunction {
   }
 }
 
-function setServers(resolver: Dns.promises.Resolver, servers: readonly string[]): void {
+function setServers(resolver: Resolver, servers: readonly string[]): void {
   try {
     resolver.setServers(servers)
   } catch (error) {

@@ -164,9 +164,7 @@ export class NetworkGuard {
    * need neither a lookup nor a promise.
    */
   mayRefuseRedirect(chain: readonly string[], target: string): boolean {
-    const host = hostOf(target)
-    const isChecked = isIP(host) === 0 ? !isPublicName(host) : this.refusalOfHost(host) !== undefined
-    return isChecked && this.reachOf([...chain, target]) === 'public'
+    return !this.#isPublicHost(hostOf(target)) && this.reachOf([...chain, target]) === 'public'
   }
 
   async #refusalOfName(host: string): Promise<BlockedAddressError | undefined> {

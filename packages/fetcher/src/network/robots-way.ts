@@ -30,8 +30,9 @@ export type RobotsVia = Way['via']
 /** The values of the option `robotsVia`. */
 type RobotsViaOption = 'auto' | 'own' | 'pages'
 
-export type Way =
-  | { readonly via: 'own' }
+export type Way = { readonly via: 'own' } | CallersWay
+
+export type CallersWay =
   | { readonly via: 'dispatcher'; readonly dispatcher: Dispatcher }
   | { readonly via: 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'; readonly fetch: PlatformFetch }
 

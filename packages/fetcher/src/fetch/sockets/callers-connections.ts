@@ -9,33 +9,26 @@
 
 import { type Failure, headerOf } from '@politely/core/internal'
 import type { Dispatcher } from 'undici'
-import type { ClientSettings } from '../../options/options.ts'
 import { failure } from '../failure.ts'
 import { isChunked, isCoded, UNSEEN_END } from '../framing.ts'
-import { type ObservedRequest, problemOfCoding, RequestObserver, truncationOf } from '../request-observer.ts'
+import { type ObservedRequest, RequestObserver, truncationOf } from '../request-observer.ts'
 import { BYPASS_CACHES } from '../robots-transport.ts'
-import { type Connection, type Connections, FOLLOWS_REDIRECTS, type ReceivedBody } from './undici-connection.ts'
+import { type Connection, FOLLOWS_REDIRECTS, type ReceivedBody } from './undici-connection.ts'
 
 /**
- * Connections of the caller's dispatcher. A body counts as complete only if the observed request or
+ * A connection of the caller's dispatcher. A body counts as complete only if the observed request or
  * its length shows that it is.
  */
-export function callersConnections(dispatcher: Dispatcher, { maxBodyBytes }: ClientSettings): Connections {
-  return { open: ({ href }) => new CallersConnection(dispatcher, href, maxBodyBytes) }
-}
-
-class CallersConnection implements Connection {
+export class CallersConnection implements Connection {
   readonly dispatcher: Dispatcher
   // `maxRedirections` turns off undici's redirect interceptor. A caching interceptor would return a
   // body whose end was not observed.
   readonly options: Connection['options'] & { maxRedirections: 0 } = { maxRedirections: 0, headers: BYPASS_CACHES }
   readonly #observer: RequestObserver
-  readonly #maxBodyBytes: number
 
   constructor(dispatcher: Dispatcher, url: string, maxBodyBytes: number) {
     this.dispatcher = dispatcher
     this.#observer = new RequestObserver(url, maxBodyBytes)
-    this.#maxBodyBytes = maxBodyBytes
   }
 
   problemOfHead(status: number): Failure | undefined {
@@ -49,7 +42,7 @@ class CallersConnection implements Connection {
     if (exchanges.some(({ end }) => end === 'unseen')) return failure('truncated', UNSEEN_END)
     const complete = exchanges.filter(({ end }) => end === 'complete')
     const decoded = isCoded(headers) ? undefined : complete.find((exchange) => isCoded(exchange.headers))
-    if (decoded !== undefined) return problemOfCoding(decoded, this.#maxBodyBytes)
+    if (decoded !== undefined) return this.#observer.problemOfCoding(decoded)
     if (status === 204) return undefined
     if (complete.length > 0) {
       return complete.some((exchange) => sizeOf(exchange, size) === size) ? undefined : CHANGED_BODY

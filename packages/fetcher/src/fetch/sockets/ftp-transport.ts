@@ -7,7 +7,7 @@ import type { Body } from '@politely/core/engine'
 import type { Failure, Reply } from '@politely/core/internal'
 import type * as BasicFtp from 'basic-ftp'
 import { messageOf } from '../../base/message-of.ts'
-import { type NetworkGuard, type Reach, withoutBrackets } from '../../network/network-guard.ts'
+import { type Reach, withoutBrackets } from '../../network/network-guard.ts'
 import type { ClientSettings } from '../../options/options.ts'
 import { readBody } from '../body.ts'
 import type { Deadline } from '../deadline.ts'
@@ -24,11 +24,9 @@ type Phase = 'login' | 'retrieve' | 'transfer' | 'other'
 
 export class FtpTransport implements RobotsTransport {
   readonly #settings: ClientSettings
-  readonly #guard: NetworkGuard
 
-  constructor(settings: ClientSettings, guard: NetworkGuard) {
+  constructor(settings: ClientSettings) {
     this.#settings = settings
-    this.#guard = guard
   }
 
   async send({ url, reach }: TransportRequest, deadline: Deadline): Promise<Reply> {
@@ -79,10 +77,10 @@ export class FtpTransport implements RobotsTransport {
   /** Opens the control connection. The guard checks it before a byte is sent. */
   async #connect(url: URL, reach: Reach, sockets: Socket[]): Promise<Socket> {
     const host = withoutBrackets(url.hostname)
-    const guard = reach === 'public' ? this.#guard : undefined
+    const guard = reach === 'public' ? this.#settings.guard : undefined
     const literal = guard?.refusalOfHost(host)
     if (literal !== undefined) throw literal
-    const lookup = this.#guard.lookupFor(reach)
+    const lookup = this.#settings.guard.lookupFor(reach)
     const socket = await connected({ host, port: Number(url.port || DEFAULT_PORT), lookup }, sockets)
     const refusal = guard?.refusalOfSocket(host, socket)
     if (refusal !== undefined) throw refusal
@@ -106,12 +104,7 @@ async function loadLibrary(): Promise<typeof BasicFtp | Failure> {
   try {
     return await import('basic-ftp')
   } catch (error) {
-    const why = messageOf(error)
-    return {
-      kind: 'failure',
-      reason: 'no-transport',
-      detail: `ftp: needs the package basic-ftp; npm install basic-ftp (${why})`,
-    }
+    return failure('no-transport', `ftp: needs the package basic-ftp; npm install basic-ftp (${messageOf(error)})`)
   }
 }
 

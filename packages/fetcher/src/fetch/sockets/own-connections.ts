@@ -9,13 +9,14 @@
 import type { Socket } from 'node:net'
 import type { Failure } from '@politely/core/internal'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { connectorsOf, type GuardedConnectors, type NetworkGuard, type Reach } from '../../network/network-guard.ts'
+import { connectorsOf, type GuardedConnectors } from '../../network/network-guard.ts'
 import { loadUndici } from '../../network/undici.ts'
+import type { ClientSettings } from '../../options/options.ts'
 import { TlsCarrier } from '../body-end.ts'
 import { failure } from '../failure.ts'
 import { endsWithConnection, problemOfConnection } from '../framing.ts'
 import { MAX_HEADER_BYTES } from '../robots-transport.ts'
-import { type Connection, type Connections, NOT_NEEDED, type ReceivedBody } from './undici-connection.ts'
+import { type Connection, NOT_NEEDED, type OpenConnection, type ReceivedBody } from './undici-connection.ts'
 
 /**
  * The client's own connections: one for each request, closed when the request ends. Keeping them
@@ -23,19 +24,17 @@ import { type Connection, type Connections, NOT_NEEDED, type ReceivedBody } from
  * one host. An undici Agent would keep a pool for each of a million origins, and scan all of them
  * whenever a connection ends.
  */
-export class OwnConnections implements Connections {
-  readonly #guard: NetworkGuard
-  readonly #timeoutMs: number
+export class OwnConnections {
+  readonly #settings: ClientSettings
   /** What all connections use. The first connection creates it, since loading undici takes long. */
   #shared: Promise<SharedParts> | undefined
   readonly #open = new Set<OwnConnection>()
 
-  constructor(guard: NetworkGuard, timeoutMs: number) {
-    this.#guard = guard
-    this.#timeoutMs = timeoutMs
+  constructor(settings: ClientSettings) {
+    this.#settings = settings
   }
 
-  async open({ origin }: URL, reach: Reach): Promise<Connection> {
+  readonly open: OpenConnection = async ({ origin }, reach) => {
     this.#shared ??= this.#load()
     const { Client, tcp, tls } = await this.#shared
     const connection = new OwnConnection(Client, origin, { tcp: tcp[reach], tls }, () => this.#open.delete(connection))
@@ -44,10 +43,11 @@ export class OwnConnections implements Connections {
   }
 
   async #load(): Promise<SharedParts> {
+    const { guard, timeoutMs: timeout } = this.#settings
     const { buildConnector, Client } = await loadUndici()
     // No TCP keep-alive: its first probe would come long after the deadline.
-    const options = { allowH2: false, timeout: this.#timeoutMs, keepAlive: false }
-    return { Client, tcp: connectorsOf(this.#guard, buildConnector, options), tls: buildConnector(options) }
+    const options = { allowH2: false, timeout, keepAlive: false }
+    return { Client, tcp: connectorsOf(guard, buildConnector, options), tls: buildConnector(options) }
   }
 
   async close(): Promise<void> {

@@ -35,9 +35,7 @@ export interface ReceivedBody {
   readonly size: number
 }
 
-export interface Connections {
-  open(url: URL, reach: Reach): Connection | Promise<Connection>
-}
+export type OpenConnection = (url: URL, reach: Reach) => Connection | Promise<Connection>
 
 /**
  * One shared error. undici would create one for each connection that ends, and their stack traces

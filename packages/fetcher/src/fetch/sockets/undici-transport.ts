@@ -1,8 +1,7 @@
 // Fetches robots.txt with undici: sends one request, and returns one reply.
 //
-// `Connections` opens a connection for each request (undici-connection.ts). undici passes the
-// response to a `ResponseHandler` (undici-response.ts), which settles the reply. Then the
-// connection is closed. Example, with a body that is longer than the size limit:
+// Each request opens a connection (undici-connection.ts). undici passes the response to a
+// `ResponseHandler` (undici-response.ts), which settles the reply. Then the connection is closed. Example, with a body that is longer than the size limit:
 //
 //   open ──> dispatch ──> head 200 ──> chunks up to the limit ──> reply, body cut ──> close
 
@@ -13,21 +12,21 @@ import { ACCEPT_ENCODING, maxReceivedBytes } from '../body.ts'
 import type { Deadline } from '../deadline.ts'
 import { replyOf } from '../failure.ts'
 import { ACCEPT, HTTP_CACHE_HEADERS, type RobotsTransport, type TransportRequest } from '../robots-transport.ts'
-import type { Connections } from './undici-connection.ts'
+import type { OpenConnection } from './undici-connection.ts'
 import { ResponseHandler } from './undici-response.ts'
 
 export class UndiciTransport implements RobotsTransport {
   readonly #settings: ClientSettings
-  readonly #connections: Connections
+  readonly #open: OpenConnection
 
-  constructor(settings: ClientSettings, connections: Connections) {
+  constructor(settings: ClientSettings, open: OpenConnection) {
     this.#settings = settings
-    this.#connections = connections
+    this.#open = open
   }
 
   async send({ url, conditions, reach }: TransportRequest, deadline: Deadline): Promise<Reply> {
     const target = new URL(url)
-    const connection = await this.#connections.open(target, reach)
+    const connection = await this.#open(target, reach)
     if (deadline.isOver) {
       connection.close()
       return replyOf(new Error(deadline.explanation), 'request', deadline)
