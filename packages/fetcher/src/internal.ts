@@ -19,6 +19,7 @@ export {
   callable,
   describeValue,
   integer,
+  NO_URLS,
   number,
   oneOf,
   redirectChain,

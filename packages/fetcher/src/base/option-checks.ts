@@ -90,8 +90,11 @@ export function abortSignal(signal: AbortSignal | undefined): AbortSignal | unde
   throw new OptionError('signal', `${describeValue(signal)} is not an AbortSignal; write controller.signal`)
 }
 
-/** Checks the option `redirectedFrom`. */
-export function redirectChain(urls: readonly string[] = []): readonly string[] {
+export const NO_URLS: readonly string[] = []
+
+/** Checks the option `redirectedFrom`, and copies it. */
+export function redirectChain(urls: readonly string[] = NO_URLS): readonly string[] {
+  if (urls === NO_URLS) return NO_URLS // most requests
   const expected = 'expected URLs such as ["https://example.com/old"]'
   if (!Array.isArray(urls)) throw new OptionError('redirectedFrom', `${describeValue(urls)} is not a list; ${expected}`)
   const wrong = urls.findIndex((url: unknown) => typeof url !== 'string' || !URL.canParse(url))

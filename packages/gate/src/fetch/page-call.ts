@@ -10,11 +10,10 @@
 // A redirect begins again with a new `PageRequest`, at step 2. An attempt after a failure, and the
 // second request if the site asks for a signature, are parts of step 3.
 import { withoutCredentials } from '@politely/fetcher'
-import { discard, markRedirected, redirectChain } from '@politely/fetcher/internal'
+import { discard, markRedirected, NO_URLS, redirectChain } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
-import { NO_URLS } from '../options/enter-arguments.ts'
 import { isRedirect, MAX_REDIRECTS, type Request, redirected } from '../redirects/redirect.ts'
 import { answerPage } from './cached-page.ts'
 import { CallerTimeout } from './caller-timeout.ts'
@@ -99,7 +98,7 @@ function firstPage(
   mode: NonNullable<Init['redirect']>,
 ): PageRequest {
   const { gate, retry } = polite
-  const redirectedFrom = init.redirectedFrom === undefined ? NO_URLS : redirectChain(init.redirectedFrom)
+  const redirectedFrom = redirectChain(init.redirectedFrom)
   const headers = plainHeaders(init.headers ?? request?.headers)
   if (headers['user-agent'] === undefined) headers['user-agent'] = gate.robots.userAgent
   else warnOfOtherName(gate, headers['user-agent'])

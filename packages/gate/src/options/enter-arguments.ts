@@ -1,6 +1,6 @@
 // Checks the options of `enter`, `check` and `when`.
 import { OptionError } from '@politely/core'
-import { abortSignal, assertOptions, describeValue, redirectChain } from '@politely/fetcher/internal'
+import { abortSignal, assertOptions, describeValue, NO_URLS, redirectChain } from '@politely/fetcher/internal'
 import type { EnterOptions, WhenOptions } from './gate-options.ts'
 import { CHECKS } from './option-table.ts'
 
@@ -32,7 +32,6 @@ export interface EnterCall extends EnterArguments {
   readonly enteredAt: string | undefined
 }
 
-export const NO_URLS: readonly string[] = []
 const NO_ARGUMENTS: EnterArguments = { signal: undefined, redirectedFrom: NO_URLS, maxWaitMs: undefined }
 
 /** @throws {OptionError} for invalid options. */
@@ -61,6 +60,6 @@ export function whenArguments(
   const { signal, redirectedFrom } = options
   return {
     signal: abortSignal(signal ?? undefined),
-    redirectedFrom: redirectedFrom === undefined ? NO_URLS : redirectChain(redirectedFrom),
+    redirectedFrom: redirectChain(redirectedFrom),
   }
 }

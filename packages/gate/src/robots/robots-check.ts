@@ -1,8 +1,7 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each
 // refusal.
 import { type BlockedAddressError, type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
-import { type ClientPort, clientPort, linkSignals, orAborted } from '@politely/fetcher/internal'
-import { NO_URLS } from '../options/enter-arguments.ts'
+import { type ClientPort, clientPort, linkSignals, NO_URLS, orAborted } from '@politely/fetcher/internal'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import { RobotsDisallowedError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'

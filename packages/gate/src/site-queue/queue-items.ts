@@ -1,8 +1,7 @@
 // What a site queue takes, yields and spills.
 import { type HasHref, OptionError } from '@politely/core'
-import { describeValue, redirectChain, urlText } from '@politely/fetcher/internal'
+import { describeValue, NO_URLS, redirectChain, urlText } from '@politely/fetcher/internal'
 import type { Refusal } from '../fetch/refused-response.ts'
-import { NO_URLS } from '../options/enter-arguments.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
 
 /** A URL, and what the queue has to know about it. Your own fields are yielded too. */

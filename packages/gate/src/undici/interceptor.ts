@@ -109,15 +109,12 @@ export interface GuardedHandler extends Dispatcher.DispatchHandler {
   host: object | undefined
 }
 
-const NO_URLS: readonly string[] = []
-
 /**
  * The option `redirectedFrom` of a dispatched request: the URLs that led to its URL, as for `enter`
  * of a gate. undici passes options on that it does not know.
  */
 export function dispatchedSources(options: Dispatcher.DispatchOptions): readonly string[] {
-  const { redirectedFrom } = options as SourceOptions
-  return redirectedFrom === undefined ? NO_URLS : redirectChain(redirectedFrom)
+  return redirectChain((options as SourceOptions).redirectedFrom)
 }
 
 /**
