@@ -59,7 +59,7 @@ export function linkSignals(sources: readonly AbortSignal[]): LinkedSignal {
 }
 
 /** As `onAbort`, for several signals. Calls the listener with the reason. */
-function onAnyAbort(signals: readonly AbortSignal[], listener: (reason: unknown) => void): () => void {
+export function onAnyAbort(signals: readonly AbortSignal[], listener: (reason: unknown) => void): () => void {
   const removals = signals.map((signal) => onAbort(signal, () => listener(signal.reason)))
   return () => {
     for (const remove of removals) remove()

@@ -10,7 +10,7 @@ import {
   parseUrl,
 } from '@politely/core/internal'
 import { headReader, type PolicyToken, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
-import { onAbort } from '../base/abort-listeners.ts'
+import { onAnyAbort } from '../base/abort-listeners.ts'
 import { messageOf } from '../base/message-of.ts'
 import type { JoinOptions } from '../cache/flights.ts'
 import type { CachedTdmrep } from '../cache/memory.ts'
@@ -85,7 +85,7 @@ export class UsageReader {
     const { timeoutMs } = this.#parts.settings
     const timer = setTimeout(() => stop(`the rest did not arrive within ${timeoutMs} ms`), timeoutMs)
     const signals = signal === undefined ? [this.#parts.closing] : [this.#parts.closing, signal]
-    const removals = signals.map((one) => onAbort(one, () => stop('the call was aborted')))
+    const removeListeners = onAnyAbort(signals, () => stop('the call was aborted'))
     try {
       for (let isComplete = false; !isComplete; ) {
         const { done, value } = await body.read()
@@ -97,7 +97,7 @@ export class UsageReader {
       problem ??= messageOf(cause)
     } finally {
       clearTimeout(timer)
-      for (const remove of removals) remove()
+      removeListeners()
       stop()
     }
     const html = head.end()
