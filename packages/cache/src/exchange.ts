@@ -138,7 +138,7 @@ export class CachedFetch {
       const hit = await this.#restoreByAge(found, 'the request accepts an old page')
       if (hit !== undefined) {
         const { ageMs, lifetimeMs } = this.#freshness(found)
-        if (visits.isUsed) await this.#postpone(settings.now() + lifetimeMs - ageMs)
+        await this.#postpone(settings.now() + lifetimeMs - ageMs)
         return hit
       }
     }
@@ -279,7 +279,7 @@ export class CachedFetch {
   /** Returns a response of the site, which is stored when the caller has read its body. */
   async #receive(sent: FetchResponse): Promise<FetchResponse> {
     const { url, method, headers: requestHeaders } = this.#request
-    const { settings, visits, attempt, warn } = this.#shared
+    const { settings, attempt, warn } = this.#shared
     const { now, freshness, maxEntryBytes, store, fingerprint: fingerprintOf, requestHeaders: rules } = settings
     const { status, body } = sent
     const found = this.#found
@@ -335,7 +335,7 @@ export class CachedFetch {
     }
     // The caller may not read the body of an error, or of a page that is due.
     if (status >= 400 && !otherThanPage?.isInPlaceOfPage) await this.#visitedPage(draft, status, undefined, freshUntil)
-    else if (visits.isUsed) await this.#postpone()
+    else await this.#postpone()
     const response = recorded(sent as Response, {
       begin: why ? undefined : () => store.begin(),
       maxBytes: maxEntryBytes,

@@ -176,8 +176,9 @@ export class MemoryPageStore implements PageStore {
 
   #replace(url: string, page: Page, isKept: boolean): void {
     const { pages = [], log } = this.#byUrl.get(url) ?? {}
-    const others = pages.filter(({ variant }) => variant !== page.variant)
-    if (pages.some((one) => one.receivedAt > page.receivedAt && !others.includes(one))) return
+    const replaced = pages.find(({ variant }) => variant === page.variant)
+    if (replaced !== undefined && replaced.receivedAt > page.receivedAt) return
+    const others = pages.filter((one) => one !== replaced)
     this.#set(url, inOrder(isKept ? [page, ...others] : others).slice(0, MAX_VARIANTS), log)
   }
 

@@ -43,14 +43,14 @@ function requestToCache({ url, input, init, signal }: PageRequest): CachedReques
   const request = isRequest(input) ? input : undefined
   // fetch refuses a URL with a password, and compares the bytes that it receives itself with a hash.
   const { integrity = request?.integrity } = init
-  if (integrity || (url.includes('@') && /^https?:\/\/[^/?#]*@/.test(url))) return undefined
+  if (integrity || /^https?:\/\/[^/?#]*@/.test(url)) return undefined
   const headers = plainHeaders(init.headers)
   const { cache: mode = request?.cache ?? 'default' } = init
   const directive = DIRECTIVES[mode]
   const own = headers['cache-control']
   if (directive !== undefined) headers['cache-control'] = own === undefined ? directive : `${directive}, ${own}`
   return {
-    url: url.includes('#') ? (url.split('#', 1)[0] as string) : url,
+    url: url.split('#', 1)[0] as string,
     method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
     headers,
     hasBody: (init.body ?? request?.body ?? null) !== null,
