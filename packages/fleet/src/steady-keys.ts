@@ -2,7 +2,7 @@
 // worker that crawls a site page by page takes the next URL when a page is done.
 //
 // If the first `reserve` after a slot comes by the end of the delay, many times in a row, the worker
-// counts on the next one. When the site is done, one turn passes unused: a small part of its turns.
+// counts on the next request. When the site is done, one turn passes unused: a small part of its turns.
 import { LRUCache } from '@politely/fetcher/internal'
 
 interface LastSlot {
@@ -32,7 +32,7 @@ export class SteadyKeys {
     return last.inTime >= MIN_IN_TIME
   }
 
-  /** A request has got a slot. No other one waits. */
+  /** A request has got a slot. No other request waits. */
   gotSlot(key: string, nextAt: number): void {
     this.#lastSlots.set(key, { nextAt, inTime: this.#lastSlots.peek(key)?.inTime ?? 0 })
   }

@@ -56,7 +56,7 @@ export class WriteQueue<W> {
       await this.#commit(batch.map(({ write }) => write))
       for (const { resolve } of batch) resolve()
     } catch (error) {
-      // The failure may be that of one write only. A locked file is waited for once.
+      // One write may be the cause. For a locked file, only the batch waits.
       if (batch.length > 1 && isPolitelyError(error) && error.code === 'ERR_POLITELY_STORE_FAILED')
         for (const one of batch) await this.#end([one])
       else for (const { reject } of batch) reject(error)

@@ -71,7 +71,7 @@ interface FileReading {
   readonly isMisspelt: boolean
 }
 
-/** The last reading of each file: the pages of a site are asked for one crawler. */
+/** The last reading of each file: a client asks about the pages of a site for one crawler. */
 const readings = new WeakMap<Robots, FileReading>()
 /** A reading with more lines is not kept: a hostile file may have thousands. */
 const MAX_KEPT_LINES = 100

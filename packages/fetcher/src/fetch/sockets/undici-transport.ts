@@ -1,7 +1,8 @@
 // Fetches robots.txt with undici: sends one request, and returns one reply.
 //
 // Each request opens a connection (undici-connection.ts). undici passes the response to a
-// `ResponseHandler` (undici-response.ts), which settles the reply. Then the connection is closed. Example, with a body that is longer than the size limit:
+// `ResponseHandler` (undici-response.ts), which settles the reply. Then the transport closes the
+// connection. Example, with a body that is longer than the size limit:
 //
 //   open ──> dispatch ──> head 200 ──> chunks up to the limit ──> reply, body cut ──> close
 
