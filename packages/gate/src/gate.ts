@@ -15,7 +15,7 @@
 // already is `granted` when it arrives: `#enterAgain` checks where it was redirected from.
 import { debuglog } from 'node:util'
 import { type HasHref, OptionError } from '@politely/core'
-import { escapeControls, isOfClass, markClass, otherCopyProblem } from '@politely/core/internal'
+import { escapeControls, isOfClass, isPromise, markClass, otherCopyProblem } from '@politely/core/internal'
 import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
   assertKnown,
@@ -46,7 +46,6 @@ import { type EnterCall, enterArguments, type WhenArguments, whenArguments } fro
 import type { EnterOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_ELSEWHERE, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
-import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
 import { LocalStarts } from './pace/local-starts.ts'
 import type { CircuitReport } from './pace/pacer.ts'

@@ -49,11 +49,11 @@
 // Node (`permit/sent-requests.ts`). They follow redirects themselves, so `end` reports the response
 // when its headers arrive. `fetch` makes the step `responded` only if it asks `isRateLimited`.
 
+import { isPromise } from '@politely/core/internal'
 import type { SignatureHeaders } from '@politely/fetcher'
 import { type RequestSigner, withoutCredentials } from '@politely/fetcher'
 import { challengeOf, clientPort, withTimeout } from '@politely/fetcher/internal'
 import { type GatePort, gatePort, type PoliteGate } from '../gate.ts'
-import { isPromise } from '../pace/is-promise.ts'
 import type { Permit } from '../permit/permit.ts'
 import { headerTextOf, type RequestReport, type ResponseLike, reportOfFailure } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'

@@ -7,8 +7,8 @@
 // `RestingLine`.
 import type { Access, PageOutcomeReason } from '@politely/core'
 import { circuitAfter, circuitReport, closedCircuit, failuresThatAre } from '@politely/core/engine'
+import { isPromise } from '@politely/core/internal'
 import type { SiteCircuit } from '../options/circuit.ts'
-import { isPromise } from '../pace/is-promise.ts'
 import { CLOSED, LocalCircuits, type OriginCircuit } from '../pace/local-circuits.ts'
 import type { Admission, CircuitFailure, CircuitReport, CircuitResult, Pacer, Ticket } from '../pace/pacer.ts'
 import { CircuitOpenError, PacerError } from '../report/errors.ts'

@@ -1,9 +1,9 @@
 // The last steps of a page of politely(fetch), after the cache: its attempts and their exchanges.
 import { OptionError } from '@politely/core'
+import { isPromise } from '@politely/core/internal'
 import { describeValue, discard, UNTIL_HEADERS } from '@politely/fetcher/internal'
 import { Exchange, type ExchangeRequest, type Sender } from '../adapter/exchange.ts'
 import { warnOfQueueTimeout } from '../adapter/queue-timeout.ts'
-import { isPromise } from '../pace/is-promise.ts'
 import { codedBodyOf, expectCodedBody } from '../permit/coded-bodies.ts'
 import { paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
 import { robotsTagsOfPermit } from '../permit/sending.ts'

@@ -3,9 +3,8 @@
 // tells the caller of them: a pacer with a wrong address would look like a hang.
 
 import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
-import { escapeControls, textWithoutCredentials } from '@politely/core/internal'
+import { escapeControls, isPromise, textWithoutCredentials } from '@politely/core/internal'
 import { messageOf } from '@politely/fetcher/internal'
-import { isPromise } from '../pace/is-promise.ts'
 import type { LeaseTerms, Pacer, PacerOutage, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
 import { PACE_REASONS } from '../pace/wait-cause.ts'
 import { PacerError } from '../report/errors.ts'

@@ -1,6 +1,6 @@
 // Estimates how long a request would wait: for `PoliteGate.when` and for `maxWaitMs`.
 import type { PaceLimits } from '@politely/core/engine'
-import { isPromise } from '../pace/is-promise.ts'
+import { isPromise } from '@politely/core/internal'
 import type { WaitEstimate } from '../pace/pacer.ts'
 import type { WaitLevel } from '../pace/wait-cause.ts'
 import type { AllowedForecast } from '../report/forecast.ts'

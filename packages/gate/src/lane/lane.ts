@@ -32,9 +32,10 @@
 //
 // Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
 // without an object for the wait.
+
+import { isPromise } from '@politely/core/internal'
 import { LinkedList, type Site } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
-import { isPromise } from '../pace/is-promise.ts'
 import type { Admission, LeaseTerms, Ticket } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { LoggedWait } from '../report/gate-log.ts'

@@ -6,8 +6,8 @@
 // reserves all of them, or none. The pacer keeps the pace. Its last reply says how long it need not
 // be asked again.
 import type { Delay, PaceLimits } from '@politely/core/engine'
+import { isPromise } from '@politely/core/internal'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
-import { isPromise } from '../pace/is-promise.ts'
 import type { LeaseTerms, PaceReason, Reservation, Ticket } from '../pace/pacer.ts'
 import type { PaceLevel, WaitCause } from '../pace/wait-cause.ts'
 import type { CheckedPacer } from './checked-pacer.ts'

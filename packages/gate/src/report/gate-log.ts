@@ -1,10 +1,9 @@
 // Writes log lines about long waits: why a request waits, until when, and what the caller can do.
 import { describeOutcome } from '@politely/core'
 import { delayOf, type PaceLimits, type PaceResponse } from '@politely/core/engine'
-import { escapeControls, formatTime } from '@politely/core/internal'
+import { escapeControls, formatTime, isPromise } from '@politely/core/internal'
 import { type Logger, withoutCredentials } from '@politely/fetcher'
 import { boundedMap, callSafely, describeValue } from '@politely/fetcher/internal'
-import { isPromise } from '../pace/is-promise.ts'
 import type { CircuitReport, WaitEstimate } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { durationRoundedUp } from './duration.ts'

@@ -10,12 +10,11 @@
 // comparisons show that.
 import type { Access } from '@politely/core'
 import { delayOf, type PaceLimits, type PauseReason } from '@politely/core/engine'
-import { pushbackOf } from '@politely/core/internal'
+import { isPromise, pushbackOf } from '@politely/core/internal'
 import { type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
 import type { Circuits } from '../circuit/circuits.ts'
 import type { SiteCircuit } from '../options/circuit.ts'
 import type { Pacing } from '../options/pacing.ts'
-import { isPromise } from '../pace/is-promise.ts'
 import type { Backoff } from '../pace/pacing-options.ts'
 import { withBackoff } from '../permit/request-report.ts'
 import type { GateLog } from '../report/gate-log.ts'

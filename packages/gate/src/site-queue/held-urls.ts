@@ -9,8 +9,8 @@
 // A queue whose process was killed leaves URLs in its spill. The next queue takes the first ones of
 // each site before it reads the source, and the others as it takes back its own.
 import { OptionError } from '@politely/core'
+import { isPromise } from '@politely/core/internal'
 import { describeValue } from '@politely/fetcher/internal'
-import { isPromise } from '../pace/is-promise.ts'
 import { type HeldUrl, heldUrl, type SiteQueueInput, type SiteQueueSpill } from './queue-items.ts'
 import type { QueueSite as Site } from './queue-site.ts'
 import { QueueSite } from './queue-site.ts'

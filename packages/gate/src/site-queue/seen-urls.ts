@@ -4,7 +4,7 @@
 // The queue learns that it needs this from the first call of `add`. By then some URLs of the source
 // have been read, such as the home page that all others link to. So it notes these, up to a limit.
 import { OptionError } from '@politely/core'
-import { isPromise } from '../pace/is-promise.ts'
+import { isPromise } from '@politely/core/internal'
 import { requestName } from '../permit/reserved-permits.ts'
 
 /** Our choice: about 130 MB, for URLs of 75 characters. */
