@@ -16,8 +16,8 @@ export interface LazySource {
 
 interface LazyBody {
   /**
-   * Undefined once it is used. The engine may keep a response long after its last use, and what is left
-   * here with it: undici registers each one for finalization.
+   * Undefined once it is used. undici registers each response for finalization, so the engine may keep a
+   * response, and what is left here, long after its last use.
    */
   source: LazySource | undefined
   /** The body as a stream, if a caller has touched it. */
