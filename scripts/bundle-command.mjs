@@ -1,8 +1,8 @@
 // Bundles the command `politely` into packages/cli/bundle, one file for each subcommand and for what
 // several of them share. Node reads a bundle several times faster than the hundreds of modules of
 // the packages, and a command that is run in a loop should start quickly. The bundle holds
-// everything that the command loads except undici, and @politely/cache, @politely/mcp,
-// @politely/server and @politely/web-bot-auth, which users install if they want them. So modules of
+// everything that the command loads except undici, and @politely/cache, @politely/evidence,
+// @politely/mcp, @politely/server and @politely/web-bot-auth, which users install if they want them. So modules of
 // @politely/fetcher and @politely/core exist once in its process, or twice with these packages. Its
 // code is minified, and keeps the names of our functions for the stacks in reports of errors. Of
 // dependencies it keeps the names of classes only, which is 8 kB less.
@@ -49,7 +49,14 @@ rmSync(`${FOLDER}bundle`, { recursive: true, force: true })
 const { output } = await build({
   input: `${FOLDER}dist/main.js`,
   platform: 'node',
-  external: ['@politely/cache', '@politely/mcp/command', '@politely/server/command', '@politely/web-bot-auth/operator'],
+  external: [
+    '@politely/cache',
+    '@politely/evidence',
+    '@politely/evidence/audit',
+    '@politely/mcp/command',
+    '@politely/server/command',
+    '@politely/web-bot-auth/operator',
+  ],
   plugins: [partsOfUndici],
   // `sideEffects: false` of core says nothing about this file, which throws on an old Node.
   treeshake: { moduleSideEffects: [{ test: /\/core\/dist\/runtime\/node-version\.js$/, sideEffects: true }] },

@@ -72,6 +72,8 @@ export interface SentPage {
   readonly robotsTags?: readonly string[] | undefined
   /** Stops the time limit of the response while `work` runs. */
   readonly pauseDuring?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
+  /** The receipt of the decision that let it be sent, with the option `evidence`. */
+  readonly decision?: string | undefined
 }
 
 const sentPages = hiddenField<SentPage>()

@@ -1,0 +1,2 @@
+// The public API of `@politely/evidence`: the sinks.
+export type * from './record.ts'
