@@ -260,10 +260,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
         const { robots } = this.#context
         const verdict = mayFetch ? robots.check(url, undefined, redirectedFrom) : robots.checkKnown(url, redirectedFrom)
         if (verdict === undefined || isPromise(verdict)) return { pending: verdict }
-        if (!this.#disobedience.admits(verdict)) {
-          robots.decide(verdict, redirectedFrom)
-          return refused(verdict)
-        }
+        if (!this.#disobedience.admits(verdict)) return refused(verdict)
         const check = AllowedCheck.by(verdict)
         const route = this.#routes.current(await this.#routeOf(verdict, undefined))
         const { lane, pacing } = route

@@ -51,8 +51,11 @@ export class Decisions {
     redirectedFrom: readonly string[] = NO_URLS,
     others?: Pick<Decision, 'obey' | 'maxAgeMs' | 'replaces'>,
   ): DecisionReceipt {
-    const bases = this.#bases
-    return this.#sink.decided({ use, verdict, redirectedFrom, ...bases.of(verdict), client: bases.client, ...others })
+    const { client } = this.#bases
+    const decision = { use, verdict, redirectedFrom, ...this.#bases.of(verdict), client, ...others }
+    const receipt = this.#sink.decided(decision)
+    receipt.written?.catch(() => undefined) // nothing waits for it after a refusal
+    return receipt
   }
 
   /** Returns whether two verdicts on one URL were made from the same state of its origin. */

@@ -127,7 +127,7 @@ export class RobotsCheck {
   /** Keeps a decision whose request may be sent elsewhere. @throws what the sink throws. */
   decide(
     verdict: ClientVerdict,
-    chain: readonly string[],
+    chain: readonly string[] = NO_URLS,
     use: 'request' | 'check' = 'request',
   ): DecisionReceipt | undefined {
     return this.#decide(verdict, this.#allSourcesOf(verdict.url, chain), use)
