@@ -137,8 +137,12 @@ export class Folder implements Output {
   store(path: string, bytes: Uint8Array): void {
     const temporary = this.#temporaryPath()
     fs.mkdirSync(join(path, '..'), { recursive: true })
-    fs.writeFileSync(temporary, bytes, { flush: this.#settings.fsync })
-    fs.renameSync(temporary, path)
+    try {
+      fs.writeFileSync(temporary, bytes, { flush: this.#settings.fsync })
+      fs.renameSync(temporary, path)
+    } finally {
+      fs.rmSync(temporary, { force: true })
+    }
     this.#syncFolder(join(path, '..'))
   }
 
@@ -210,9 +214,8 @@ export class Folder implements Output {
         // A process that is not as dead as it seemed may have written more.
         if (fs.statSync(path).size !== source.bytesRead) throw new Error('it is still being written')
         fs.renameSync(temporary, done)
-      } catch (error) {
+      } finally {
         fs.rmSync(temporary, { force: true })
-        throw error
       }
       this.#syncFolder(join(done, '..'))
     }

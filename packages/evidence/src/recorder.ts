@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import { type Dialect, type DialectName, dialects } from '@politely/core'
 import { type Copy, type Entry, type Headers, stateOf } from '@politely/core/engine'
-import { escapeControls, textWithoutCredentials, withoutCredentials } from '@politely/core/internal'
+import { decidingAttempt, escapeControls, textWithoutCredentials, withoutCredentials } from '@politely/core/internal'
 import { type DecidingClient, type Decision, type DecisionResult, loggableVerdict } from '@politely/fetcher'
 import { messageOf } from '@politely/fetcher/internal'
 
@@ -83,17 +83,17 @@ export class Recorder {
   }
 
   /** Returns the decision's robots.txt, which must exist. */
-  fileOf({ entry, headers }: Decision): RobotsFile {
-    const { latest, copy } = entry as Entry & { readonly copy: Copy }
-    // After a failure, the headers are those of the failure.
-    const isItsResponse = latest.kind === 'success' && headers !== undefined
+  fileOf({ entry, at, headers, client }: Decision): RobotsFile {
+    const { copy } = entry as Entry & { readonly copy: Copy }
+    const { kind, status } = decidingAttempt(entry as Entry, at, client.policy)
+    const isItsResponse = kind === 'success' && headers !== undefined
     const shown = Object.entries(headers ?? {}).filter(([name, value]) => value && !PERSONAL_HEADER.test(name))
     return {
       sha256: this.#hashOf(copy),
       bytes: Buffer.from(copy.bytes, 'latin1'),
       copy,
       url: withoutCredentials(copy.url),
-      ...(isItsResponse && { status: latest.status, headers: Object.fromEntries(shown) as never }),
+      ...(isItsResponse && { status, headers: Object.fromEntries(shown) as never }),
     }
   }
 
