@@ -85,7 +85,7 @@ export interface Evidence extends EvidenceSink, AsyncDisposable {
    * @param body The body, or its SHA-256 in hexadecimal and its length in bytes.
    * @throws {OptionError} for another type, and for a response of a request without evidence.
    */
-  noteBody(response: object, body: Uint8Array | string | { readonly sha256: string; readonly bytes: number }): void
+  noteBody(response: object, body: Uint8Array | string | NonNullable<DecisionResult['body']>): void
   /**
    * Writes what waits, the signed head and the last record, and resolves when all files are
    * finished. Close the clients and gates before.
@@ -194,13 +194,10 @@ export class Journal implements Evidence {
     }
   }
 
-  noteBody(response: object, body: Uint8Array | string | { readonly sha256: string; readonly bytes: number }): void {
+  noteBody(response: object, body: Parameters<Evidence['noteBody']>[1]): void {
     const id = sentPageOf(response)?.decision
-    if (id === undefined)
-      throw new OptionError(
-        'response',
-        `${describeValue(response)} has no evidence; write the option evidence, and give the response that politely has returned`,
-      )
+    const problem = 'has no evidence; write the option evidence, and give the response that politely has returned'
+    if (id === undefined) throw new OptionError('response', `${describeValue(response)} ${problem}`)
     this.ended({ id, at: this.#settings.now(), outcome: 'noted', body: describeBody(body) })
   }
 
@@ -216,10 +213,7 @@ export class Journal implements Evidence {
     return this.close()
   }
 
-  /**
-   * Writes the queue.
-   * @internal
-   */
+  /** Writes the queue. */
   tryFlush(): void {
     try {
       this.#flush()
@@ -229,18 +223,16 @@ export class Journal implements Evidence {
   }
 
   async #close(): Promise<void> {
-    if (!this.#isClosed) {
-      try {
-        this.#flush('last')
-      } catch (error) {
-        throw this.#failed(error)
-      }
+    try {
+      if (!this.#isClosed) this.#flush('last')
       this.#isClosed = true
       clearTimeout(this.#timer)
       openJournals.delete(this)
       if (openJournals.size === 0) process.off('exit', flushAll)
+      await this.#output.close()
+    } catch (error) {
+      throw writeError(this.#output.path, error)
     }
-    await this.#output.close()
   }
 
   #addFile(decision: Decision, sha256: string): void {
@@ -280,7 +272,6 @@ export class Journal implements Evidence {
     this.#write(at, this.#queue, isSigned ? 'signed' : undefined, end)
     this.#queue = []
     this.#bytes = 0
-    this.#gap = undefined
     this.#failure = undefined
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -5,6 +5,7 @@ import type { Logger } from '@politely/fetcher'
 import {
   assertOptions,
   callable,
+  callSafely,
   describeValue,
   integer,
   MAX_TIMER_MS,
@@ -125,10 +126,11 @@ function settings(options: EvidenceOptions): Settings {
     key: options.key === undefined ? undefined : headKey(options.key),
     signEveryMs: integer('signEveryMs', signEveryMs, { min: 1000, max: MAX_TIMER_MS, example: 60_000 }),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
-    warn: (message) => {
-      if (logger?.warn) logger.warn(message)
-      else process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
-    },
+    warn: (message) =>
+      callSafely(() => {
+        if (logger?.warn) logger.warn(message)
+        else process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
+      }),
     fsync: false,
   }
 }

@@ -29,7 +29,7 @@ export function evidenceWarc(options: EvidenceFileOptions): Evidence {
 }
 
 function warcFormat(chain: string): Format {
-  const decisions = new LRUCache<string, Item>({ max: MAX_DECISIONS })
+  const decisions = new LRUCache<string, Pick<Item, 'url' | 'file' | 'fileId'>>({ max: MAX_DECISIONS })
   let files = 0
   let infoId = ''
   return {
@@ -46,8 +46,9 @@ function warcFormat(chain: string): Format {
       return recordOf(infoId, new Date(now).toISOString(), block, type)
     },
     bytesOf: (line, item) => {
-      if (item.id !== undefined && item.url !== undefined) decisions.set(item.id, item)
-      const { url, file, fileId } = (item.id === undefined ? undefined : decisions.get(item.id)) ?? item
+      const { id } = item
+      if (id !== undefined && item.url !== undefined) decisions.set(id, { url: item.url, fileId: item.fileId })
+      const { url, file, fileId } = (id === undefined ? undefined : decisions.get(id)) ?? item
       const metadata = recordOf(randomUUID(), item.time, line, {
         'WARC-Type': 'metadata',
         'WARC-Warcinfo-ID': `<urn:uuid:${infoId}>`,
