@@ -8,6 +8,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { dialects } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { rememberSentPage } from '@politely/fetcher/internal'
+import { politely } from '@politely/gate'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
@@ -367,6 +368,26 @@ describe('a full disk', () => {
   })
 })
 
+describe('the clock', () => {
+  it('writes what is buffered after a second, and signs the head each minute', async () => {
+    vi.useFakeTimers({ now: START, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { sink, lines } = streamOf({ key: privateKey(), now: Date.now })
+    const kinds = () => recordsIn(lines()).map(({ kind }) => kind)
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    vi.advanceTimersByTime(999)
+    expect(kinds()).toEqual(['start'])
+    vi.advanceTimersByTime(1)
+    expect(kinds()).toEqual(['start', 'robots-txt', 'decision'])
+    vi.advanceTimersByTime(60_000)
+    expect(kinds()).toEqual(['start', 'robots-txt', 'decision', 'head'])
+    vi.advanceTimersByTime(600_000)
+    expect(kinds()).toHaveLength(4)
+    await sink.close()
+    expect(kinds().slice(4)).toEqual(['end'])
+  })
+})
+
 describe('evidenceWarc', () => {
   /** The records of a WARC file: fields and block. */
   function warcRecords(path: string) {
@@ -480,5 +501,37 @@ describe('a client', () => {
     expect(second).toMatchObject({ url: `${origin}/y`, verdict: { allowed: true } })
     expect((recordsIn(lines) as ResultRecord[]).filter(({ kind }) => kind === 'result')).toEqual([])
     expect(existsSync(join(dir, 'files'))).toBe(true)
+  })
+
+  it('that is polite has the results of its requests written', async () => {
+    const dir = newFolder()
+    const origin = await startSite()
+    const evidence = evidenceFiles({ dir })
+    const fetch = politely(globalThis.fetch, {
+      userAgent: 'ExampleBot',
+      network: 'any',
+      minDelayMs: 0,
+      maxDelayMs: 0,
+      evidence,
+    })
+    const response = await fetch(`${origin}/page`)
+    evidence.noteBody(response, await response.text())
+    await expect(fetch(`${origin}/private`)).rejects.toThrow(/disallowed/)
+    await fetch.close()
+    await evidence.close()
+    const [name = ''] = filesIn(dir)
+    const lines = linesOf(join(dir, name))
+    expect(problemsOf(lines)).toEqual([])
+    const records = recordsIn(lines) as (DecisionRecord | ResultRecord)[]
+    const page = records.find((record) => record.kind === 'decision' && record.url === `${origin}/page`)
+    expect(page).toMatchObject({ use: 'request', verdict: { allowed: true } })
+    expect(
+      records.filter((record) => record.kind === 'result' && record.id === (page as DecisionRecord).id),
+    ).toMatchObject([
+      { outcome: 'answered', status: 200, permit: { delay: { because: expect.any(String) } } },
+      { outcome: 'noted', body: { sha256: hash('sha256', 'a page'), bytes: 6 } },
+    ])
+    const refused = records.find((record) => record.kind === 'decision' && record.url === `${origin}/private`)
+    expect(refused).toMatchObject({ verdict: { allowed: false, rule: { line: 2 } } })
   })
 })
