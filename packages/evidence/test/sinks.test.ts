@@ -258,6 +258,37 @@ describe('evidenceFiles', () => {
     expect(filesIn(dir).map((name) => brokenLinks(linesOf(join(dir, name))))).toEqual([[], []])
   })
 
+  it('finishes what an earlier process has left, and nothing else', async () => {
+    const dir = newFolder()
+    const sink = evidenceFiles({ dir, now: () => START })
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    await sink.close()
+    const [start = '', ...rest] = linesOf(join(dir, '2026-11-28T16.ndjson.zst'))
+    const { host } = JSON.parse(start)
+    const leave = (name: string, text: string, ageMs: number) => {
+      writeFileSync(join(dir, name), text)
+      const time = new Date(Date.now() - process.uptime() * 1000 - ageMs)
+      if (ageMs > 0) fs.utimesSync(join(dir, name), time, time)
+    }
+    const text = `${[start, ...rest].join('\n')}\n{"v":1,"torn`
+    leave('2026-11-28T15.ndjson', text, 1000) // this process had not started then: its number was another's
+    leave('2026-11-28T16.ndjson', text, 1000) // was compressed, but not removed
+    leave('2026-11-28T14.ndjson', text, 0)
+    leave('2026-11-28T13.ndjson', text.replace(host, '0123456789ab'), 1000)
+    leave('notes.ndjson', '{}\n', 1000)
+    leave(`.${host}-${process.pid}-abc.tmp`, '', 1000)
+    await evidenceFiles({ dir, now: () => START + 2 * HOUR }).close()
+    expect(filesIn(dir)).toEqual([
+      '2026-11-28T13.ndjson',
+      '2026-11-28T14.ndjson',
+      '2026-11-28T15.ndjson.zst',
+      '2026-11-28T16.ndjson.zst',
+      '2026-11-28T18.ndjson.zst',
+      'notes.ndjson',
+    ])
+    expect(`${zstdDecompressSync(readFileSync(join(dir, '2026-11-28T15.ndjson.zst')))}`).toBe(text)
+  })
+
   it('begins a new file if its file was removed', async () => {
     const dir = newFolder()
     const sink = evidenceFiles({ dir, mode: 'before-sending', now: () => START })
