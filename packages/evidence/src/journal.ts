@@ -9,7 +9,7 @@
 // Because records get their numbers when they are written, a new file can begin at any time, and a
 // decision that could not be written can be taken out of the queue.
 import { hash, randomBytes, randomUUID, sign } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { OptionError } from '@politely/core'
 import type { Decision, DecisionReceipt, DecisionResult, EvidenceSink } from '@politely/fetcher'
 import { describeValue, LRUCache, messageOf, sentPageOf } from '@politely/fetcher/internal'
@@ -106,6 +106,7 @@ export class Journal implements Evidence {
   readonly #settings: Settings
   readonly #output: Output
   readonly #recorder: Recorder
+  readonly #politely = readVersion()
   /** The robots.txt that were written, by hash, with the IDs of their records. */
   readonly #files = new LRUCache<string, string>({ max: MAX_FILES })
   #queue: Item[] = []
@@ -128,7 +129,7 @@ export class Journal implements Evidence {
   constructor(settings: Settings, outputOf: (chain: string) => Output) {
     this.chain = randomBytes(6).toString('hex')
     this.#settings = settings
-    this.#recorder = new Recorder(settings, version())
+    this.#recorder = new Recorder(settings, this.#politely)
     this.#output = outputOf(this.chain)
     this.#signed.at = settings.now()
     try {
@@ -279,7 +280,14 @@ export class Journal implements Evidence {
     const time = new Date(at).toISOString()
     const items = [...queue]
     const { isNew, after } = this.#output
-    const start = { kind: 'start', politely: version(), node: process.version, pid: process.pid, host: HOST, after }
+    const start = {
+      kind: 'start',
+      politely: this.#politely,
+      node: process.version,
+      pid: process.pid,
+      host: HOST,
+      after,
+    }
     if (isNew) items.unshift({ time, text: fields(start) })
     if (this.#gap !== undefined) {
       const { lost, since } = this.#gap
@@ -348,16 +356,11 @@ function describeBody(body: unknown): { readonly sha256: string; readonly bytes:
   )
 }
 
-let ownVersion: string | undefined
-
 /** The version of Politely. `unknown` if this code was bundled without its package.json. */
-function version(): string {
+function readVersion(): string {
   try {
-    ownVersion ??= (
-      JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-    ).version
+    return (createRequire(import.meta.url)('@politely/evidence/package.json') as { readonly version: string }).version
   } catch {
-    ownVersion = 'unknown'
+    return 'unknown'
   }
-  return ownVersion
 }
