@@ -1,0 +1,3 @@
+export function reportPage(facts: unknown, maxRows: number): string {
+  return `${facts}${maxRows}`
+}
