@@ -1,5 +1,5 @@
 // `reportEvidence`: what a folder of evidence says about a crawl, as facts and as a page.
-import type { EvidenceRecord } from '../record.ts'
+import type { EvidenceItem } from './read.ts'
 import { FactCounter, type FileOf, type ReportFacts } from './report-facts.ts'
 import { reportPage } from './report-page.ts'
 
@@ -13,12 +13,15 @@ export interface EvidenceReport {
 
 /** Reports on records. @param maxRows How many rows each table of the page has at most. */
 export async function reportOf(
-  records: AsyncIterable<{ readonly record: EvidenceRecord }>,
+  items: AsyncIterable<EvidenceItem>,
   fileOf: FileOf,
   maxRows: number,
 ): Promise<EvidenceReport> {
   const counter = new FactCounter()
-  for await (const { record } of records) counter.add(record)
+  for await (const { record, level } of items) {
+    if (record !== undefined) counter.add(record)
+    else if (level === 'error') counter.addUnreadable()
+  }
   const facts = await counter.result(fileOf)
   return { facts, html: reportPage(facts, maxRows) }
 }
