@@ -65,7 +65,8 @@ interface Chain {
   readonly from: string
   to: string
   last: (Place & { readonly seq: number; readonly hash: string }) | undefined
-  latestTime: number
+  readonly latest: { decision: number; result: number }
+  lost: number
   backwards: { count: number; readonly first: Place } | undefined
   /** The requests without a result so far. */
   readonly open: Map<string, Place>
@@ -166,11 +167,7 @@ class Check {
       this.#find('error', problem, place, name)
     }
     if (chain.isEnded) this.#find('error', 'the chain has ended before this record', place, name)
-    const at = Date.parse(time)
-    if (at < chain.latestTime) {
-      chain.backwards ??= { count: 0, first: place }
-      chain.backwards.count++
-    } else chain.latestTime = at
+    this.#addTime(chain, kind, Date.parse(time), place)
     chain.files.add(place.file)
     chain.records++
     chain.unsigned++
@@ -179,8 +176,19 @@ class Check {
     chain.last = { ...place, seq, hash: sha256Of(text) }
   }
 
+  /** Decisions and results have a clock each. The other records are as late as the write before them. */
+  #addTime(chain: Chain, kind: string, at: number, place: Place): void {
+    if (kind !== 'decision' && kind !== 'result') return
+    if (at >= chain.latest[kind]) chain.latest[kind] = at
+    else {
+      chain.backwards ??= { count: 0, first: place }
+      chain.backwards.count++
+    }
+  }
+
   #addRecord(record: EvidenceRecord, place: Place): void {
-    const { open } = this.#chains.get(record.chain) as Chain
+    const chain = this.#chains.get(record.chain) as Chain
+    const { open } = chain
     switch (record.kind) {
       case 'robots-txt':
         this.#name(record.sha256, place)
@@ -198,9 +206,15 @@ class Check {
         this.counts.results++
         open.delete(record.id)
         if (!this.#ids.has(record.id) && this.#ids.size < MAX_IDS)
-          this.#find('error', `the result is about the decision ${record.id}, which is missing`, place, record.chain)
+          this.#find(
+            chain.lost > 0 ? 'note' : 'error',
+            `the result is about the decision ${record.id}, which is missing`,
+            place,
+            record.chain,
+          )
         break
       case 'gap':
+        chain.lost += record.lost
         this.#find(
           'note',
           `${record.lost} records were lost here, as the sink says: ${record.error}`,
@@ -220,11 +234,14 @@ class Check {
   #addHead(record: HeadRecord, place: Place): void {
     const chain = this.#chains.get(record.chain) as Chain
     const { keyId, key } = record
-    if (!isSigned(record)) return this.#find('error', 'the signature of this head is wrong', place, record.chain)
-    if (this.#keys !== undefined && !this.#keys.some(({ x }) => x === key.x))
-      return this.#find('error', `the key ${keyId} of this head is none of the keys you gave`, place, record.chain)
-    chain.head = { keyId, ...place }
-    chain.unsigned = 0
+    const isOwn = this.#keys === undefined || this.#keys.some(({ x }) => x === key.x)
+    if (!isSigned(record)) this.#find('error', 'the signature of this head is wrong', place, record.chain)
+    else if (!isOwn)
+      this.#find('error', `the key ${keyId} of this head is none of the keys you gave`, place, record.chain)
+    else {
+      chain.head = { keyId, ...place }
+      chain.unsigned = 0
+    }
   }
 
   #endChain(name: string, { open, backwards, isEnded, last }: Chain): void {
@@ -284,7 +301,8 @@ function newChain(from: string): Chain {
     from,
     to: from,
     last: undefined,
-    latestTime: Number.NEGATIVE_INFINITY,
+    latest: { decision: 0, result: 0 },
+    lost: 0,
     backwards: undefined,
     open: new Map(),
     head: undefined,
