@@ -162,7 +162,15 @@ export class FactCounter {
       robotsTxtFiles: 0,
     },
     ...{ waits: [], timeline: { widthMs: 0, bars: [] }, sites: [], changes: [], otherChanges: 0, chains: 0 },
-    ...{ chainsWithoutEnd: 0, gaps: [], lostRecords: 0, unreadable: 0, withoutResult: 0, withoutDecision: 0, hashedUrls: 0 },
+    ...{
+      chainsWithoutEnd: 0,
+      gaps: [],
+      lostRecords: 0,
+      unreadable: 0,
+      withoutResult: 0,
+      withoutDecision: 0,
+      hashedUrls: 0,
+    },
   }
   readonly #crawlers = new Map<string, ReportFacts['crawlers'][number]>()
   readonly #waits = new Map<string, ReportFacts['waits'][number]>()

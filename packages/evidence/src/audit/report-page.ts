@@ -32,16 +32,39 @@ export function reportPage(facts: ReportFacts, maxRows: number): string {
   ]
   const parts = [
     `<h1>Crawl report</h1><p>${timeText(facts.from)} to ${timeText(facts.to)} (all times in UTC)</p>`,
-    `<ul>${inShort(facts).map((text) => `<li>${escaped(text)}</li>`).join('\n')}</ul>`,
+    `<ul>${inShort(facts)
+      .map((text) => `<li>${escaped(text)}</li>`)
+      .join('\n')}</ul>`,
     timelinePicture(facts),
     waitsPicture(facts),
     gapsPicture(sites, maxRows),
-    table('Sites that changed their robots.txt', 'Site|Between|Files|Effect on the crawler', changes.map(changeRow), maxRows, otherChanges),
-    table('Refusals by rule', 'Site|File|Line|Rule|Refusals', rules.map((each) => [each.origin, hashText(each.sha256), each.line, each.rule, each.count]), maxRows),
+    table(
+      'Sites that changed their robots.txt',
+      'Site|Between|Files|Effect on the crawler',
+      changes.map(changeRow),
+      maxRows,
+      otherChanges,
+    ),
+    table(
+      'Refusals by rule',
+      'Site|File|Line|Rule|Refusals',
+      rules.map((each) => [each.origin, hashText(each.sha256), each.line, each.rule, each.count]),
+      maxRows,
+    ),
     `<p>${other}</p>`,
     table('Sites', SITE_HEADINGS, sites.slice(0, maxRows).map(siteRow), maxRows, sites.length - maxRows),
-    table('Crawlers', 'User-Agent|Purpose|Politely|Decisions', crawlers.map((each) => [each.userAgent, each.purpose ?? '', each.politely, each.decisions]), maxRows),
-    table('Lost records', 'From|To|Records|Why', gaps.map((each) => [timeText(each.since), timeText(each.time), each.lost, each.error]), maxRows),
+    table(
+      'Crawlers',
+      'User-Agent|Purpose|Politely|Decisions',
+      crawlers.map((each) => [each.userAgent, each.purpose ?? '', each.politely, each.decisions]),
+      maxRows,
+    ),
+    table(
+      'Lost records',
+      'From|To|Records|Why',
+      gaps.map((each) => [timeText(each.since), timeText(each.time), each.lost, each.error]),
+      maxRows,
+    ),
     '<p>Files are named by the first 16 digits of their SHA-256. The JSON form of this report has all digits, rows and counts.</p>',
   ]
   const head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Crawl report</title>'
@@ -67,14 +90,20 @@ function inShort(facts: ReportFacts): string[] {
     counted(facts.withoutDecision, 'result has no decision', 'results have no decision'),
     counted(facts.hashedUrls, 'decision has only the hash of its URL', 'decisions have only the hash of their URL'),
     counted(facts.chainsWithoutEnd, 'process did not close its records', 'processes did not close their records'),
-    counted(late, 'request was too late in the records to measure its gap', 'requests were too late in the records to measure their gaps'),
+    counted(
+      late,
+      'request was too late in the records to measure its gap',
+      'requests were too late in the records to measure their gaps',
+    ),
   ].filter((text) => !text.startsWith('0 '))
   return [
     `${names.join(', ')} decided ${counted(totals.decisions, 'time')} about URLs of ${counted(sites.length, 'site')}.`,
     `It sent ${counted(totals.requests, 'request')}: ${number(totals.answered)} answered, ${number(totals.failed)} failed, ${number(totals.notReported)} with an unknown end. ${counted(totals.fromStore, 'page')} came from its store, and ${counted(totals.notSent, 'request')} ${totals.notSent === 1 ? 'was' : 'were'} given up before sending.`,
     `It refused ${counted(totals.refused, 'URL')}${reasons.map(([reason, n], i) => `${i === 0 ? ': ' : ', '}${number(n)} ${REASONS[reason] ?? `because of ${reason}`}`).join('')}.`,
     `${totals.againstRules === 0 ? 'No request was' : `${counted(totals.againstRules, 'request')} ${totals.againstRules === 1 ? 'was' : 'were'}`} let through against robots.txt.`,
-    asking.length === 0 ? 'No site with two or more requests asked for a delay.' : `${counted(asking.length, 'site')} with two or more requests asked for a delay. ${delays} shorter than the delay, of ${number(total('delayed'))}${shorter === 0 ? '' : `; by up to ${most}`}${capped === 0 ? '' : `; ${number(capped)} by the crawler's own limit (maxDelayMs)`}.`,
+    asking.length === 0
+      ? 'No site with two or more requests asked for a delay.'
+      : `${counted(asking.length, 'site')} with two or more requests asked for a delay. ${delays} shorter than the delay, of ${number(total('delayed'))}${shorter === 0 ? '' : `; by up to ${most}`}${capped === 0 ? '' : `; ${number(capped)} by the crawler's own limit (maxDelayMs)`}.`,
     `${counted(facts.robotsTxtFiles, 'robots.txt file')} decided; the tables name them by their SHA-256. ${counted(changes.length + facts.otherChanges, 'change')} of a robots.txt during the crawl, ${number(effects)} with an effect on the crawler.`,
     `${missing.length === 0 ? 'Nothing is known to be missing' : `Missing: ${missing.join('; ')}`}. Requests for robots.txt itself are not counted here.`,
   ]
@@ -109,16 +138,22 @@ function waitsPicture({ waits }: ReportFacts): string {
     const text = `${durationText(totalMs)} in ${counted(count, 'wait')}, longest ${durationText(longestMs)}`
     return `<text y="${n * 40 + 14}">${escaped(cause)}</text><text class="faint" x="100%" y="${n * 40 + 14}" text-anchor="end">${text}</text><rect class="a" y="${n * 40 + 20}" height="8" width="${Math.max(0.3, (100 * totalMs) / most).toFixed(1)}%"/>`
   })
-  return rows.length === 0 ? '' : figure('Waits by cause', 'Total time that requests waited, by their last cause.', rows.length * 40, rows.join(''))
+  return rows.length === 0
+    ? ''
+    : figure('Waits by cause', 'Total time that requests waited, by their last cause.', rows.length * 40, rows.join(''))
 }
 
 function gapsPicture(sites: readonly SiteFacts[], maxRows: number): string {
   const all = sites.filter(({ gaps }) => gaps?.shortestRatio !== undefined)
   const shown = all.toSorted((a, b) => ratioOf(a) - ratioOf(b)).slice(0, Math.min(40, maxRows))
   const [low, high] = [-1, Math.ceil(Math.log10(Math.max(10, ...shown.map(({ gaps }) => gaps?.medianRatio ?? 0))))]
-  const x = (ratio: number) => `${Math.max(0.5, (100 * (Math.log10(Math.max(ratio, 1e-9)) - low)) / (high - low)).toFixed(2)}%`
+  const x = (ratio: number) =>
+    `${Math.max(0.5, (100 * (Math.log10(Math.max(ratio, 1e-9)) - low)) / (high - low)).toFixed(2)}%`
   const height = shown.length * 34 + 24
-  const ticks = Array.from({ length: high - low + 1 }, (_, n) => 10 ** (low + n)).map((ratio, n) => `<line${ratio === 1 ? ' class="one"' : ''} x1="${x(ratio)}" x2="${x(ratio)}" y1="18" y2="${height}"/><text class="faint" x="${x(ratio)}" y="12" text-anchor="${n === 0 ? 'start' : ratio === 10 ** high ? 'end' : 'middle'}">${ratio === 1 ? 'the delay' : `${ratio} ×`}</text>`)
+  const ticks = Array.from({ length: high - low + 1 }, (_, n) => 10 ** (low + n)).map(
+    (ratio, n) =>
+      `<line${ratio === 1 ? ' class="one"' : ''} x1="${x(ratio)}" x2="${x(ratio)}" y1="18" y2="${height}"/><text class="faint" x="${x(ratio)}" y="12" text-anchor="${n === 0 ? 'start' : ratio === 10 ** high ? 'end' : 'middle'}">${ratio === 1 ? 'the delay' : `${ratio} ×`}</text>`,
+  )
   const rows = shown.map(({ origin, gaps }, n) => {
     const { shortestRatio = 0, medianRatio = 0, shorter = 0, delayMs = 0 } = gaps ?? {}
     const y = n * 34 + 48
@@ -126,7 +161,9 @@ function gapsPicture(sites: readonly SiteFacts[], maxRows: number): string {
   })
   const left = all.length > shown.length ? ` ${counted(all.length - shown.length, 'more site')} with larger gaps.` : ''
   const note = `The gaps between requests as parts of the delay that the site asks for.${key('a', 5)}shortest gap${key('b', 5)}shorter than the delay${key('a')}median.${left}`
-  return rows.length === 0 ? '' : figure('Gaps against the delay asked for', note, height, ticks.join('') + rows.join(''))
+  return rows.length === 0
+    ? ''
+    : figure('Gaps against the delay asked for', note, height, ticks.join('') + rows.join(''))
 }
 
 function ratioOf({ gaps }: SiteFacts): number {
@@ -146,13 +183,27 @@ const SITE_HEADINGS = 'Site|Requests|Answers|Failed|From store|Refused|Delay|Sho
 function siteRow({ gaps, ...site }: SiteFacts): Cell[] {
   const statuses = Object.entries(site.statuses).map(([status, n]) => `${status} ${number(n)}`)
   const files = site.files.map(({ sha256 }) => hashText(sha256))
-  const delay = gaps?.delayed ? [{ ms: gaps.delayMs }, { ms: gaps.shortestMs }, { ms: gaps.medianMs }, gaps.shorter] : ['', gaps ? { ms: gaps.shortestMs } : '', gaps ? { ms: gaps.medianMs } : '', '']
-  return [site.origin, site.requests, statuses.join(', '), site.failed, site.fromStore, site.refused, ...delay, [site.robotsTxt.join(', '), ...files].join(' ')]
+  const delay = gaps?.delayed
+    ? [{ ms: gaps.delayMs }, { ms: gaps.shortestMs }, { ms: gaps.medianMs }, gaps.shorter]
+    : ['', gaps ? { ms: gaps.shortestMs } : '', gaps ? { ms: gaps.medianMs } : '', '']
+  return [
+    site.origin,
+    site.requests,
+    statuses.join(', '),
+    site.failed,
+    site.fromStore,
+    site.refused,
+    ...delay,
+    [site.robotsTxt.join(', '), ...files].join(' '),
+  ]
 }
 
 function effectText({ effect, disallowed, allowed, delayMs: [from = 0, to = 0] }: ChangeFacts): string {
   const lines = (what: string, changes: ChangeFacts['allowed']) =>
-    changes.map(({ file, line, rule, examples }) => `${what} ${file === 'new' ? 'by' : 'without'} line ${line ?? '?'} of the ${file} file (${rule ?? 'no rule'}), such as ${examples[0]}`)
+    changes.map(
+      ({ file, line, rule, examples }) =>
+        `${what} ${file === 'new' ? 'by' : 'without'} line ${line ?? '?'} of the ${file} file (${rule ?? 'no rule'}), such as ${examples[0]}`,
+    )
   const delay = from === to ? [] : [`delay ${durationText(from)} → ${durationText(to)}`]
   if (effect === 'unknown') return 'unknown: a file is missing'
   return [...lines('disallowed', disallowed), ...lines('allowed', allowed), ...delay].slice(0, 6).join('; ') || 'none'
@@ -163,10 +214,18 @@ type Cell = string | number | { readonly ms: number }
 /** @param headings Separated by `|`. @param left How many rows there are without these. */
 function table(title: string, headings: string, rows: readonly (readonly Cell[])[], maxRows: number, left = 0): string {
   if (rows.length === 0) return ''
-  const cell = (value: Cell) => typeof value === 'string' ? `<td>${escaped(value)}</td>` : `<td class="n">${typeof value === 'number' ? number(value) : durationText(value.ms)}</td>`
-  const head = headings.split('|').map((each, n) => `<th${typeof rows[0]?.[n] === 'string' ? '' : ' class="n"'}>${each}</th>`)
+  const cell = (value: Cell) =>
+    typeof value === 'string'
+      ? `<td>${escaped(value)}</td>`
+      : `<td class="n">${typeof value === 'number' ? number(value) : durationText(value.ms)}</td>`
+  const head = headings
+    .split('|')
+    .map((each, n) => `<th${typeof rows[0]?.[n] === 'string' ? '' : ' class="n"'}>${each}</th>`)
   const hidden = Math.max(0, rows.length - maxRows) + Math.max(0, left)
-  return `<h2>${title}</h2><div class="scroll"><table><thead><tr>${head.join('')}</tr></thead><tbody>${rows.slice(0, maxRows).map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n')}</tbody></table></div>${hidden > 0 ? `<p>And ${counted(hidden, 'more row')}.</p>` : ''}`
+  return `<h2>${title}</h2><div class="scroll"><table><thead><tr>${head.join('')}</tr></thead><tbody>${rows
+    .slice(0, maxRows)
+    .map((row) => `<tr>${row.map(cell).join('')}</tr>`)
+    .join('\n')}</tbody></table></div>${hidden > 0 ? `<p>And ${counted(hidden, 'more row')}.</p>` : ''}`
 }
 
 function hashText(sha256: string): string {
@@ -186,7 +245,12 @@ function durationText(ms: number): string {
   return `${number(Number((ms / size).toPrecision(3)))} ${unit}`
 }
 
-const UNITS = [['d', 172_800_000], ['h', 7_200_000], ['min', 120_000], ['s', 1_000]] as const
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
 
 function number(value: number): string {
   return value.toLocaleString('en')
