@@ -101,44 +101,43 @@ export class GapCounter {
   }
 }
 
-const MAX_BARS = 100
-
 /** Seconds. Each width is a multiple of the width before it. */
 const WIDTHS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 31_449_600]
+/** In memory, and in the result. */
+const [MAX_BARS, MAX_SHOWN_BARS] = [1_000, 100]
 
 /** Counts requests and refusals by time. The bars become wider as the period grows. */
 export class TimelineCounter {
   #bars = new Map<number, { started: number; refused: number }>()
-  #first = Number.POSITIVE_INFINITY
-  #last = 0
   #width = 0
 
   add(at: number, what: 'started' | 'refused', count = 1): void {
-    this.#first = Math.min(this.#first, at)
-    this.#last = Math.max(this.#last, at)
-    if ((this.#last - this.#first) / this.widthMs > MAX_BARS && this.#width < WIDTHS.length - 1) {
-      this.#width++
-      const old = this.#bars
-      this.#bars = new Map()
-      for (const [from, { started, refused }] of old) {
-        this.add(from, 'started', started)
-        this.add(from, 'refused', refused)
-      }
-      this.add(at, what, count)
-      return
-    }
     const from = Math.floor(at / this.widthMs) * this.widthMs
     const bar = this.#bars.get(from) ?? { started: 0, refused: 0 }
     bar[what] += count
-    this.#bars.set(from, bar)
+    if (this.#bars.set(from, bar).size > MAX_BARS) this.#widen()
   }
 
   get widthMs(): number {
     return (WIDTHS[this.#width] as number) * 1000
   }
 
-  bars(): { readonly time: string; readonly started: number; readonly refused: number }[] {
+  result(): { readonly time: string; readonly started: number; readonly refused: number }[] {
     const bars = [...this.#bars].sort(([a], [b]) => a - b)
-    return bars.map(([from, bar]) => ({ time: new Date(from).toISOString(), ...bar }))
+    const spanMs = (bars.at(-1)?.[0] ?? 0) - (bars[0]?.[0] ?? 0)
+    if (spanMs / this.widthMs < MAX_SHOWN_BARS || this.#width === WIDTHS.length - 1)
+      return bars.map(([from, bar]) => ({ time: new Date(from).toISOString(), ...bar }))
+    this.#widen()
+    return this.result()
+  }
+
+  #widen(): void {
+    const old = this.#bars
+    this.#bars = new Map()
+    this.#width++
+    for (const [from, { started, refused }] of old) {
+      this.add(from, 'started', started)
+      this.add(from, 'refused', refused)
+    }
   }
 }
