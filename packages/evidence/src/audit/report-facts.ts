@@ -1,8 +1,9 @@
 // The facts of a report, from one pass over the records. The memory grows with the number of sites,
-// by about 2 KB for each, and not with the number of decisions.
+// by about 3 KB for each, and not with the number of decisions.
 import { type CrawlerRules, type Dialect, parseRobots, type Rule } from '@politely/core'
 import { delayOf } from '@politely/core/engine'
 import { ChangeCounter, type LineChange, samplePaths, sampleUrl } from '@politely/core/review'
+import { LRUCache } from '@politely/fetcher/internal'
 import type { DecisionRecord, GapRecord, ResultRecord } from '../record.ts'
 import type { EvidenceItem } from './read.ts'
 import { GapCounter, type Gaps, TimelineCounter } from './report-counts.ts'
@@ -117,7 +118,7 @@ const MAX_GAPS = 100
 /** URLs of a site from before a change, and together with those from after it. */
 const [MAX_RECENT, MAX_URLS] = [5, 25]
 /** Decisions that wait for their result, and those that have ended and may get another. */
-const [MAX_OPEN, MAX_CLOSED] = [1_000_000, 100_000]
+const [MAX_OPEN, MAX_CLOSED] = [500_000, 100_000]
 
 interface Site extends SiteFacts {
   readonly gapCounter: GapCounter
@@ -153,8 +154,13 @@ export class FactCounter {
   readonly #changes: Change[] = []
   /** Whether each chain has ended. */
   readonly #chains = new Map<string, boolean>()
-  readonly #open = new Map<string, Pending>()
-  readonly #closed = new Map<string, Pending>()
+  readonly #open = new LRUCache<string, Pending>({
+    max: MAX_OPEN,
+    dispose: (_pending, _key, reason) => {
+      if (reason === 'evict') this.#facts.withoutResult++
+    },
+  })
+  readonly #closed = new LRUCache<string, Pending>({ max: MAX_CLOSED })
 
   add({ record, level }: Pick<EvidenceItem, 'record' | 'level'>): void {
     const facts = this.#facts
@@ -204,7 +210,8 @@ export class FactCounter {
     if (use === 'stored-page' && !isRefused) this.#count(site, 'stored-page')
     if (site !== undefined) this.#noteFile(record, site)
     if (replaces !== undefined) this.#open.delete(`${chain} ${replaces}`)
-    this.#keep(use === 'request' && !isRefused, `${chain} ${id}`, { site, asked: record.asked })
+    const decisions = use === 'request' && !isRefused ? this.#open : this.#closed
+    decisions.set(`${chain} ${id}`, { site, asked: record.asked })
   }
 
   #refused({ time, verdict, robotsTxt, origin = '' }: DecisionRecord, site: Site | undefined): void {
@@ -266,7 +273,7 @@ export class FactCounter {
     if (open === undefined && outcome !== 'noted' && !this.#closed.has(key)) this.#facts.withoutDecision++
     if (open === undefined || outcome === 'noted') return
     this.#open.delete(key)
-    this.#keep(false, key, open)
+    this.#closed.set(key, open)
     this.#count(site, outcome)
     if (outcome !== 'stored-page' && outcome !== 'not-sent') this.#count(site, 'requests')
     if (status !== undefined) this.#count(site, `${Math.floor(status / 100)}xx`)
@@ -287,14 +294,6 @@ export class FactCounter {
   #count(site: Site | undefined, name: CountName, count = 1): void {
     const { totals } = this.#facts
     for (const counts of [totals, site?.counts ?? {}]) counts[name] = (counts[name] ?? 0) + count
-  }
-
-  /** Keeps a decision for its results. Drops the oldest of too many. */
-  #keep(isOpen: boolean, key: string, pending: Pending): void {
-    const [map, max] = isOpen ? [this.#open, MAX_OPEN] : [this.#closed, MAX_CLOSED]
-    if (map.set(key, pending).size <= max) return
-    map.delete(map.keys().next().value as string)
-    if (isOpen) this.#facts.withoutResult++
   }
 }
 

@@ -71,6 +71,9 @@ function inShort(facts: ReportFacts): readonly string[] {
     [sites.reduce((sum, { gaps }) => sum + (gaps?.late ?? 0), 0), 'requests whose gaps could not be measured'],
   ] as const
   const found = missing.filter(([count]) => count > 0).map(([count, text]) => `${number(count)} ${text}`)
+  const states = Object.entries(STATES).map(([state, text]) => {
+    return `${text} at ${number(sites.filter(({ robotsTxt }) => robotsTxt.includes(state)).length)}`
+  })
   const effects = changes.filter(({ effect }) => effect === 'changed').length
   return [
     `${names.join('; ')}. The URLs were of ${counted(sites.length, 'site')}.`,
@@ -78,7 +81,7 @@ function inShort(facts: ReportFacts): readonly string[] {
     `<b>Refused: ${number(of('refused'))}.</b>${reasons.length > 0 ? ` ${reasons.join(', ')}.` : ''}`,
     `<b>Let through against robots.txt: ${number(of('against-rules'))}.</b>`,
     `<b>Delays: ${shorter}</b>${total('shorter') === 0 ? '' : `, ${undercut}`}. ${counted(asking.length, 'site')} with two or more requests asked for a delay.`,
-    `<b>Files: ${counted(facts.robotsTxtFiles, 'robots.txt file')} decided</b>; the tables name them by their SHA-256. Changes during the crawl: ${number(changes.length + otherChanges)}, of which ${number(effects)} had an effect on the crawler.`,
+    `<b>Files: ${counted(facts.robotsTxtFiles, 'robots.txt file')} decided</b>; the tables name them by their SHA-256. At some time robots.txt was ${states.join(', ')} sites. Changes during the crawl: ${number(changes.length + otherChanges)}, of which ${number(effects)} had an effect on the crawler.`,
     `<b>Missing:</b> ${found.join('; ') || 'nothing that is known'}. Requests for robots.txt itself are not counted here.`,
   ].map((text) => `<li>${text}</li>`)
 }
@@ -88,6 +91,16 @@ const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'since robots.txt was unreachable',
   restricted: 'since the server refuses access to robots.txt',
   'invalid-url': 'since the URL is invalid',
+}
+
+/** The states of a robots.txt, as sites have them. */
+const STATES: Readonly<Record<string, string>> = {
+  unavailable: 'missing',
+  unreachable: 'unreachable',
+  restricted: 'access refused',
+  redirected: 'redirected',
+  'not-robots-txt': 'not a robots.txt',
+  cut: 'cut at the size limit',
 }
 
 function timelinePicture({ timeline: { widthMs, bars } }: ReportFacts): string {
@@ -188,11 +201,14 @@ function table<T>(
 function siteRow({ origin, counts, gaps, robotsTxt, files }: SiteFacts): readonly Cell[] {
   const answers = Object.entries(counts)
     .filter(([name]) => name.endsWith('xx'))
-    .map(([name, n = 0]) => `${number(n)} ${name}`)
+    .map(([name, n = 0]) => `${number(n)}\u00a0${name}`)
+    .sort((a, b) => a.slice(-3).localeCompare(b.slice(-3)))
   const delayMs = gaps?.delayMs || undefined
   const times = [delayMs, gaps?.shortestMs, gaps?.medianMs].map((ms) => ({ ms }))
   const { requests = 0, failed = 0, refused = 0, 'stored-page': stored = 0 } = counts
-  const robots = [...robotsTxt, ...files.map(({ sha256 }) => hashText(sha256))].join(', ')
+  const robots = [...robotsTxt.map((state) => STATES[state] ?? ''), ...files.map(({ sha256 }) => hashText(sha256))]
+    .filter((text) => text !== '')
+    .join(', ')
   return [origin, requests, answers.join(', '), failed, stored, refused, ...times, gaps?.shorter ?? 0, robots]
 }
 
