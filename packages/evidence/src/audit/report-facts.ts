@@ -3,7 +3,6 @@
 import { type CrawlerRules, type Dialect, parseRobots, type Rule } from '@politely/core'
 import { delayOf } from '@politely/core/engine'
 import { ChangeCounter, type LineChange, samplePaths, sampleUrl } from '@politely/core/review'
-import { LRUCache } from '@politely/fetcher/internal'
 import type { DecisionRecord, GapRecord, ResultRecord } from '../record.ts'
 import type { EvidenceItem } from './read.ts'
 import { GapCounter, type Gaps, TimelineCounter } from './report-counts.ts'
@@ -117,8 +116,8 @@ const MAX_FILES_OF_SITE = 20
 const MAX_GAPS = 100
 /** URLs of a site from before a change, and together with those from after it. */
 const [MAX_RECENT, MAX_URLS] = [5, 25]
-/** Decisions that wait for their result, and those that have ended and may get another. */
-const [MAX_OPEN, MAX_CLOSED] = [500_000, 100_000]
+/** Requests without a result, and other decisions, which may get one more. */
+const [MAX_OPEN, MAX_CLOSED] = [1_000_000, 50_000]
 
 interface Site extends SiteFacts {
   readonly gapCounter: GapCounter
@@ -154,13 +153,10 @@ export class FactCounter {
   readonly #changes: Change[] = []
   /** Whether each chain has ended. */
   readonly #chains = new Map<string, boolean>()
-  readonly #open = new LRUCache<string, Pending>({
-    max: MAX_OPEN,
-    dispose: (_pending, _key, reason) => {
-      if (reason === 'evict') this.#facts.withoutResult++
-    },
-  })
-  readonly #closed = new LRUCache<string, Pending>({ max: MAX_CLOSED })
+  /** Requests without a result, and then the other decisions: the current ones and those before. */
+  #open = new Map<string, Pending>()
+  #closed = new Map<string, Pending>()
+  #older = new Map<string, Pending>()
 
   add({ record, level }: Pick<EvidenceItem, 'record' | 'level'>): void {
     const facts = this.#facts
@@ -210,8 +206,12 @@ export class FactCounter {
     if (use === 'stored-page' && !isRefused) this.#count(site, 'stored-page')
     if (site !== undefined) this.#noteFile(record, site)
     if (replaces !== undefined) this.#open.delete(`${chain} ${replaces}`)
-    const decisions = use === 'request' && !isRefused ? this.#open : this.#closed
-    decisions.set(`${chain} ${id}`, { site, asked: record.asked })
+    const pending = { site, asked: record.asked }
+    if (use !== 'request' || isRefused) this.#close(`${chain} ${id}`, pending)
+    else this.#open.set(`${chain} ${id}`, pending)
+    if (this.#open.size <= MAX_OPEN) return
+    this.#facts.withoutResult += this.#open.size
+    this.#open = new Map()
   }
 
   #refused({ time, verdict, robotsTxt, origin = '' }: DecisionRecord, site: Site | undefined): void {
@@ -267,13 +267,14 @@ export class FactCounter {
   #ended({ chain, id, outcome, status, permit, body }: ResultRecord): void {
     const key = `${chain} ${id}`
     const open = this.#open.get(key)
-    const { site, asked } = open ?? this.#closed.get(key) ?? {}
+    const known = open ?? this.#closed.get(key) ?? this.#older.get(key)
+    const { site, asked } = known ?? {}
     if (body !== undefined) this.#count(site, 'bytes', body.bytes)
     if (permit !== undefined) this.#started(permit, site, asked)
-    if (open === undefined && outcome !== 'noted' && !this.#closed.has(key)) this.#facts.withoutDecision++
+    if (known === undefined && outcome !== 'noted') this.#facts.withoutDecision++
     if (open === undefined || outcome === 'noted') return
     this.#open.delete(key)
-    this.#closed.set(key, open)
+    this.#close(key, open)
     this.#count(site, outcome)
     if (outcome !== 'stored-page' && outcome !== 'not-sent') this.#count(site, 'requests')
     if (status !== undefined) this.#count(site, `${Math.floor(status / 100)}xx`)
@@ -289,6 +290,13 @@ export class FactCounter {
     wait.count++
     wait.totalMs += waitedMs
     wait.longestMs = Math.max(wait.longestMs, waitedMs)
+  }
+
+  /** Keeps a decision for one more result. */
+  #close(key: string, pending: Pending): void {
+    if (this.#closed.set(key, pending).size < MAX_CLOSED) return
+    this.#older = this.#closed
+    this.#closed = new Map()
   }
 
   #count(site: Site | undefined, name: CountName, count = 1): void {
