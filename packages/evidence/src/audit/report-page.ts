@@ -56,7 +56,7 @@ function inShort(facts: ReportFacts): readonly string[] {
   const asking = sites.flatMap(({ gaps }) => (gaps?.shortestRatio === undefined ? [] : [gaps]))
   const total = (field: 'delayed' | 'shorter' | 'capped') => asking.reduce((sum, gaps) => sum + gaps[field], 0)
   const most = durationText(asking.reduce((max, { mostMs }) => Math.max(max, mostMs), 0))
-  const shorter = `${number(total('shorter'))} of ${counted(total('delayed'), 'gap')} between requests shorter than the delay asked for`
+  const shorter = `${number(total('shorter'))} of ${counted(total('delayed'), 'gap')} between requests were shorter than the delay asked for`
   const undercut = `by up to ${most}; ${number(total('capped'))} of these by the crawler's own limit (maxDelayMs)`
   const firstLost = lost[0] === undefined ? '' : ` (the first at ${timeText(lost[0].since)}: ${lost[0].error})`
   const missing = [
@@ -69,8 +69,9 @@ function inShort(facts: ReportFacts): readonly string[] {
     [sites.reduce((sum, { gaps }) => sum + (gaps?.late ?? 0), 0), 'requests whose gaps could not be measured'],
   ] as const
   const found = missing.filter(([count]) => count > 0).map(([count, text]) => `${number(count)} ${text}`)
-  const states = Object.entries(STATES).map(([state, text]) => {
-    return `${text} at ${number(sites.filter(({ robotsTxt }) => robotsTxt.includes(state)).length)}`
+  const states = Object.entries(STATES).flatMap(([state, text]) => {
+    const count = sites.filter(({ robotsTxt }) => robotsTxt.includes(state)).length
+    return count === 0 ? [] : [`${text} at ${counted(count, 'site')}`]
   })
   const effects = changes.filter(({ effect }) => effect === 'changed').length
   return [
@@ -79,7 +80,7 @@ function inShort(facts: ReportFacts): readonly string[] {
     `<b>Refused: ${number(of('refused'))}.</b>${reasons.length > 0 ? ` ${reasons.join(', ')}.` : ''}`,
     `<b>Let through against robots.txt: ${number(of('against-rules'))}.</b>`,
     `<b>Delays: ${shorter}</b>${total('shorter') === 0 ? '' : `, ${undercut}`}. ${counted(asking.length, 'site')} with two or more requests asked for a delay.`,
-    `<b>Files: ${counted(facts.robotsTxtFiles, 'robots.txt file')} decided</b>; the tables name them by their SHA-256. At some time robots.txt was ${states.join(', ')} sites. Changes during the crawl: ${number(changes.length + otherChanges)}, of which ${number(effects)} had an effect on the crawler.`,
+    `<b>Files: ${counted(facts.robotsTxtFiles, 'robots.txt file')} decided</b>; the tables name them by their SHA-256. ${states.length > 0 ? `At some time robots.txt was ${states.join(', ')}. ` : ''}Changes during the crawl: ${number(changes.length + otherChanges)}, of which ${number(effects)} had an effect on the crawler.`,
     `<b>Missing:</b> ${found.join('; ') || 'nothing that is known'}. Requests for robots.txt itself are not counted here.`,
   ].map((text) => `<li>${text}</li>`)
 }
@@ -207,7 +208,7 @@ function changeRow({ origin, after, before, from, to, ...change }: ChangeFacts):
   })
   if (old !== now) texts.push(`the delay was ${durationText(old)} and is ${durationText(now)}`)
   const text = change.effect === 'unknown' ? 'unknown, since a file is missing' : texts.join('; ') || 'none'
-  return [origin, `${timeText(after)} to ${timeText(before)}`, `${hashText(from)} → ${hashText(to)}`, text]
+  return [origin, `${timeText(after)} to ${timeText(before)}`, `${hashText(from)}\u00a0→ ${hashText(to)}`, text]
 }
 
 function hashText(sha256: string): string {
