@@ -53,6 +53,8 @@ export interface FileRecord extends RecordBase {
   readonly status?: number
   /** All headers of that response but those that may identify a person. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  /** Its bytes, compressed by zstd, in base64: in a stream, which has no files. */
+  readonly content?: string
 }
 
 /** What was decided about a URL, and everything that it depends on. */
@@ -66,7 +68,10 @@ export interface DecisionRecord extends RecordBase {
   readonly hashed?: string
   /** Whether credentials were removed from the URL. */
   readonly hadCredentials?: true
-  /** The URLs that led to this one; absent for none. */
+  /**
+   * The URLs that led to this one; absent for none. If `hashed`, each is its origin and
+   * `#sha256=` with the hash of the URL without credentials.
+   */
   readonly redirectedFrom?: readonly string[]
   readonly replaces?: string
   /** Who decided, and by which options. */

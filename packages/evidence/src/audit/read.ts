@@ -3,10 +3,10 @@
 //
 // The order: each chain is in order, one chain after another, by the names of their first files. The
 // files of a chain are in the order of their first records, since a clock may be set back.
-import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
-import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
+import { constants, createGunzip, createZstdDecompress, zstdDecompressSync } from 'node:zlib'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/core/engine'
 import { type EvidenceRecord, RECORD_VERSION } from '../record.ts'
@@ -112,6 +112,9 @@ export class EvidenceFolder {
       }
     } catch (error) {
       const { code = '', syscall } = error as NodeJS.ErrnoException
+      const finished = file.endsWith('.open') ? file.slice(0, -'.open'.length) : `${file}.zst`
+      if (code === 'ENOENT' && line === 0 && existsSync(join(this.#dir, finished)))
+        return yield* this.#itemsIn(finished)
       if (syscall === undefined && !/^(?:Z_|ZSTD_)/.test(code)) throw error
       const problem = syscall === undefined ? 'the compressed data is damaged' : "the file can't be read"
       yield { problem: `${problem} after this line (${code})`, level: 'error', file, line }
@@ -125,10 +128,19 @@ export class EvidenceFolder {
       if (typeof text !== 'string') yield { ...place, ...LINE_PROBLEMS[text.problem] }
       else if (text !== '') {
         const item = itemOf(text, place)
-        const { content } = (item.record ?? {}) as { readonly content?: unknown } // a stream has the file in the record
-        if (typeof content === 'string') this.#robots.keep(Buffer.from(content, 'base64'))
+        this.#keepContent(item.record)
         yield item
       }
+    }
+  }
+
+  /** Keeps the robots.txt that a stream has in its record. */
+  #keepContent(record: EvidenceRecord | undefined): void {
+    if (record?.kind !== 'robots-txt' || record.content === undefined) return
+    try {
+      this.#robots.keep(zstdDecompressSync(Buffer.from(record.content, 'base64')), record.sha256)
+    } catch {
+      this.#robots.keep(Buffer.alloc(0), record.sha256) // so that it counts as damaged
     }
   }
 
@@ -149,7 +161,8 @@ export class EvidenceFolder {
     const kind = kindOf(record.headers, isOurs)
     if (kind === 'file') {
       const payload = payloadOf(record)
-      if (payload !== undefined) this.#robots.keep(payload)
+      const digest = record.headers.get('warc-payload-digest') ?? ''
+      if (payload !== undefined) this.#robots.keep(payload, digest.replace('sha256:', ''))
     }
     if (kind !== 'line') return undefined
     if (record.content === undefined) return { ...place, ...LINE_PROBLEMS.long }

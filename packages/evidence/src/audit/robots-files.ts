@@ -33,13 +33,15 @@ export class RobotsFiles {
     this.#dir = dir
   }
 
-  /** Keeps a file that stands between the records. */
-  keep(bytes: Buffer): void {
+  /** Keeps a file that stands between the records. @param named The hash that stands with it. */
+  keep(bytes: Buffer, named: string): void {
     const sha256 = sha256Of(bytes)
+    if (sha256 !== named) this.#recent.set(named, { problem: 'damaged' })
     if (this.#copied.has(sha256)) return
     if (this.#copy === undefined) {
       const folder = mkdtempSync(join(tmpdir(), 'politely-evidence-'))
       this.#copy = { folder, fd: openSync(join(folder, 'robots.txt'), 'wx+', 0o600), length: 0 }
+      if (process.platform !== 'win32') rmSync(folder, { recursive: true }) // a killed process leaves nothing
     }
     const { fd, length: at } = this.#copy
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, at + done)
