@@ -1,0 +1,45 @@
+// The error of this package.
+
+import { PolitelyError } from '@politely/core/internal'
+import { messageOf } from '@politely/fetcher/internal'
+
+/** What to do about an error of the file system, by its code. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: 'free some space',
+  EDQUOT: 'free some space, or raise the quota',
+  EFBIG: 'write a smaller maxFileBytes, or raise the limit (ulimit -f)',
+  EACCES: 'make the folder writable for this process',
+  EPERM: 'make the folder writable for this process',
+  EROFS: 'write dir: a folder on a disk that is not read-only',
+}
+
+/**
+ * A decision could not be written down, so it was not made: the check rejects, and no request is
+ * sent. Or the sink is closed. `path` names the file, and `cause` is the error of the file system.
+ *
+ * Remedy: free some space, or do what the message says; the sink continues by itself. Or write
+ * `onFailure: 'continue'` to crawl on without evidence.
+ */
+export class EvidenceError extends PolitelyError {
+  override readonly name = 'EvidenceError'
+  override readonly code = 'ERR_POLITELY_EVIDENCE'
+  /** The file or folder; `the stream` for `evidenceStream`. */
+  readonly path: string
+
+  constructor(path: string, problem: string, options?: ErrorOptions) {
+    super(`${path}: ${problem}`, options)
+    this.path = path
+  }
+}
+
+/** The error for a failure to write. */
+export function writeError(path: string, cause: unknown): EvidenceError {
+  if (cause instanceof EvidenceError) return cause
+  const { code = '' } = Object(cause) as { readonly code?: string }
+  const remedy = Object.hasOwn(REMEDIES, code) ? REMEDIES[code] : 'repair its cause'
+  return new EvidenceError(
+    path,
+    `evidence cannot be written (${messageOf(cause)}); ${remedy}, and the sink continues by itself; or write onFailure: 'continue' to crawl on without evidence`,
+    { cause },
+  )
+}

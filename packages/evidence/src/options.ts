@@ -1,0 +1,169 @@
+// The options of all sinks, and their checks.
+import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto'
+import { OptionError } from '@politely/core'
+import type { Logger } from '@politely/fetcher'
+import {
+  assertOptions,
+  callable,
+  describeValue,
+  integer,
+  MAX_TIMER_MS,
+  oneOf,
+  withMethods,
+} from '@politely/fetcher/internal'
+
+/** The options of all sinks. */
+export interface EvidenceOptions {
+  /**
+   * When a decision is written. `buffered`, the default: at most a second after it was made, or when
+   * 64 KiB have gathered. A `kill -9` or SIGTERM loses that second; an exit of the process does not.
+   * `before-sending`: before its request is sent. The system has the record then, so it survives
+   * `kill -9`. Results are buffered in both modes.
+   */
+  readonly mode?: 'buffered' | 'before-sending' | undefined
+  /**
+   * What happens while nothing can be written, such as on a full disk. `stop`, the default: checks
+   * reject with an `EvidenceError`, and no request is sent, until it works again. `continue`: the
+   * crawl goes on. What does not fit into the buffer is lost, and a `gap` record counts it.
+   */
+  readonly onFailure?: 'stop' | 'continue' | undefined
+  /**
+   * How URLs of pages are written. `whole`, the default: without credentials. `hashed`: the origin
+   * and the SHA-256 of the URL, so that the record cannot be replayed. Errors are then written
+   * without their messages.
+   */
+  readonly urls?: 'whole' | 'hashed' | undefined
+  /** The purpose of the crawl, for each decision. Default none. */
+  readonly purpose?: string | undefined
+  /** A private Ed25519 key (JWK), which signs the head of the chain. Default none. */
+  readonly key?: Readonly<Record<string, unknown>> | undefined
+  /** How often the head is signed while records are written. Milliseconds; default 60,000. */
+  readonly signEveryMs?: number | undefined
+  /** Its `warn` is told when writing fails. Default: `process.emitWarning`. */
+  readonly logger?: Logger | undefined
+  /** The clock: returns milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+/** The options of sinks that write into a folder. */
+export interface EvidenceFileOptions extends EvidenceOptions {
+  /** The folder, which is created. Several processes may share it. */
+  readonly dir: string
+  /** A new file begins so often, aligned to UTC. Milliseconds; default one hour. */
+  readonly rotateEveryMs?: number | undefined
+  /** A new file begins before the file gets larger. Bytes; default 256 MiB. */
+  readonly maxFileBytes?: number | undefined
+  /**
+   * Whether a request waits until its decision survives a power loss: `fdatasync`, once for all
+   * requests that wait. Default false. It implies `mode: 'before-sending'`.
+   */
+  readonly fsync?: boolean | undefined
+}
+
+const KNOWN: Readonly<Record<keyof EvidenceOptions, true>> = {
+  mode: true,
+  onFailure: true,
+  urls: true,
+  purpose: true,
+  key: true,
+  signEveryMs: true,
+  logger: true,
+  now: true,
+}
+
+const KNOWN_OF_FILES: Readonly<Record<keyof EvidenceFileOptions, true>> = {
+  ...KNOWN,
+  dir: true,
+  rotateEveryMs: true,
+  maxFileBytes: true,
+  fsync: true,
+}
+
+/** A key that signs heads. */
+export interface HeadKey {
+  readonly secret: KeyObject
+  readonly shown: { readonly kty: string; readonly crv: string; readonly x: string }
+  /** The thumbprint (RFC 7638). */
+  readonly keyId: string
+}
+
+/** The checked options of all sinks. */
+export interface Settings {
+  readonly mode: 'buffered' | 'before-sending'
+  readonly onFailure: 'stop' | 'continue'
+  readonly urls: 'whole' | 'hashed'
+  readonly purpose: string | undefined
+  readonly key: HeadKey | undefined
+  readonly signEveryMs: number
+  readonly now: () => number
+  readonly warn: (message: string) => void
+  readonly fsync: boolean
+}
+
+/** The checked options of a folder. */
+export interface FileSettings extends Settings {
+  readonly dir: string
+  readonly rotateEveryMs: number
+  readonly maxFileBytes: number
+}
+
+/** @throws {OptionError} for an invalid or unknown option. */
+export function fileSettings(options: EvidenceFileOptions): FileSettings {
+  assertOptions(options, '{ dir: "evidence" }', KNOWN_OF_FILES)
+  const { dir, rotateEveryMs = 3_600_000, maxFileBytes = 2 ** 28, fsync = false, mode } = options
+  if (typeof dir !== 'string' || dir === '')
+    throw new OptionError('dir', `${describeValue(dir)} is not a folder; expected a path such as "evidence"`)
+  if (typeof fsync !== 'boolean') throw new OptionError('fsync', `${describeValue(fsync)} is not true or false`)
+  if (fsync && mode === 'buffered')
+    throw new OptionError('fsync', 'cannot be combined with mode: "buffered"; leave out mode')
+  return {
+    ...settings({ ...options, mode: fsync ? 'before-sending' : mode }),
+    dir,
+    rotateEveryMs: integer('rotateEveryMs', rotateEveryMs, { min: 1000, example: 3_600_000 }),
+    maxFileBytes: integer('maxFileBytes', maxFileBytes, { min: 65_536, example: 2 ** 28 }),
+    fsync,
+  }
+}
+
+/** @param more The names of more options. @throws {OptionError} for an invalid option. */
+export function streamSettings(options: EvidenceOptions, more: Readonly<Record<string, true>>): Settings {
+  assertOptions(options, '{ write: (lines) => void process.stdout.write(lines) }', { ...KNOWN, ...more })
+  return settings(options)
+}
+
+function settings(options: EvidenceOptions): Settings {
+  const { mode = 'buffered', onFailure = 'stop', urls = 'whole', purpose, signEveryMs = 60_000, logger } = options
+  if (purpose !== undefined && typeof purpose !== 'string')
+    throw new OptionError('purpose', `${describeValue(purpose)} is not a text; expected one such as "archive"`)
+  withMethods('logger', logger, [], 'an object such as console')
+  return {
+    mode: oneOf('mode', mode, ['buffered', 'before-sending']),
+    onFailure: oneOf('onFailure', onFailure, ['stop', 'continue']),
+    urls: oneOf('urls', urls, ['whole', 'hashed']),
+    purpose,
+    key: options.key === undefined ? undefined : headKey(options.key),
+    signEveryMs: integer('signEveryMs', signEveryMs, { min: 1000, max: MAX_TIMER_MS, example: 60_000 }),
+    now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
+    warn: (message) => {
+      if (logger?.warn) logger.warn(message)
+      else process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
+    },
+    fsync: false,
+  }
+}
+
+/** @throws {OptionError} for another key than a private Ed25519 key. */
+function headKey(key: unknown): HeadKey {
+  const { kty, crv, d } = Object(key) as Record<string, unknown>
+  try {
+    if (kty !== 'OKP' || crv !== 'Ed25519' || typeof d !== 'string') throw new TypeError('it is another key')
+    const secret = createPrivateKey({ key: key as never, format: 'jwk' })
+    const { x } = createPublicKey(secret).export({ format: 'jwk' }) as { readonly x: string }
+    const keyId = hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url')
+    return { secret, shown: { kty, crv, x }, keyId }
+  } catch {
+    // The message of the cause might show the key.
+    const expected = '{ kty: "OKP", crv: "Ed25519", x: "…", d: "…" }, such as a file of politely keys new'
+    throw new OptionError('key', `is not a private Ed25519 key; expected ${expected}`)
+  }
+}

@@ -1,0 +1,46 @@
+// Evidence as lines for a place of the caller's, such as a log collector.
+import { zstdCompressSync } from 'node:zlib'
+import { OptionError } from '@politely/core'
+import { callable } from '@politely/fetcher/internal'
+import { type Evidence, Journal, type Output } from './journal.ts'
+import { type EvidenceOptions, streamSettings } from './options.ts'
+
+/** Options of `evidenceStream`. */
+export interface EvidenceStreamOptions extends EvidenceOptions {
+  /**
+   * Takes one or more whole lines of NDJSON, each with its line end. If it throws, the same lines
+   * are passed again later. Example: `(lines) => void stream.write(lines)`.
+   */
+  readonly write: (lines: string) => void
+}
+
+/**
+ * Creates a sink that passes NDJSON to a function. A stream has no files, so the record of a
+ * robots.txt has its `content`.
+ * @throws {OptionError} for an invalid or unknown option.
+ * @throws {EvidenceError} if `write` throws at once, unless `onFailure` is `continue`.
+ */
+export function evidenceStream(options: EvidenceStreamOptions): Evidence {
+  const settings = streamSettings(options, { write: true })
+  const expected = 'a function such as (lines) => void process.stdout.write(lines)'
+  const write = callable('write', options.write, expected)
+  if (write === undefined) throw new OptionError('write', `is missing; expected ${expected}`)
+  let isNew = true
+  const output: Output = {
+    path: 'the stream',
+    after: undefined,
+    get isNew() {
+      return isNew
+    },
+    keep: ({ bytes }) => ({ content: zstdCompressSync(bytes).toString('base64') }),
+    ends: () => undefined,
+    rotate: () => undefined,
+    write: (lines) => {
+      write(`${lines.map(({ line }) => line).join('\n')}\n`)
+      isNew = false
+    },
+    sync: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+  return new Journal(settings, () => output)
+}

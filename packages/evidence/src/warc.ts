@@ -1,0 +1,118 @@
+// Evidence as WARC 1.1 (ISO 28500:2017), for archives that keep it with their crawl. Each record is
+// a gzip member (Annex D). A line of NDJSON is the block of a `metadata` record.
+import { hash, randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import { constants, gunzipSync, gzipSync } from 'node:zlib'
+import { LRUCache } from '@politely/fetcher/internal'
+import { Folder, type Format } from './folder.ts'
+import { type Evidence, Journal, type Line, type LineAbout } from './journal.ts'
+import { type EvidenceFileOptions, fileSettings } from './options.ts'
+import type { RobotsFile } from './recorder.ts'
+
+/** For how many decisions their URLs are remembered, for the records of their results. */
+const MAX_DECISIONS = 10_000
+
+/** Headers that do not fit to a decoded body: archives keep them under another name. */
+const OF_CODED_BODY = /^(?:content-encoding|transfer-encoding|content-length)$/
+
+/**
+ * Creates a sink that writes WARC files: `politely-20261128T160000Z-CHAIN-N.warc.gz`, with `.open`
+ * at the end while it is written. A robots.txt is a `response` record, or a `resource` if its
+ * response is not known: it came by FTP, from a shared store, or was confirmed by a 304. All other
+ * records are `metadata`. `mode: 'before-sending'` compresses each decision alone.
+ * @throws {OptionError} for an invalid or unknown option.
+ * @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`.
+ */
+export function evidenceWarc(options: EvidenceFileOptions): Evidence {
+  const settings = fileSettings(options)
+  return new Journal(settings, (chain) => new Folder(settings, warcFormat(chain)))
+}
+
+function warcFormat(chain: string): Format {
+  const decisions = new LRUCache<string, LineAbout>({ max: MAX_DECISIONS })
+  let files = 0
+  let infoId = ''
+  return {
+    compresses: false,
+    openName: (now) => {
+      const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
+      return `politely-${time}-${chain}-${++files}.warc.gz.open`
+    },
+    doneName: (name) => (/^politely-.*\.warc\.gz\.open$/.test(name) ? name.slice(0, -'.open'.length) : undefined),
+    prologue: (name, now) => {
+      infoId = randomUUID()
+      const block = 'software: politely\r\nformat: WARC File Format 1.1\r\n'
+      const type = { 'WARC-Type': 'warcinfo', 'WARC-Filename': name, 'Content-Type': 'application/warc-fields' }
+      return recordOf(infoId, new Date(now).toISOString(), type, block)
+    },
+    bytesOf: (line) => {
+      if (line.id !== undefined && line.url !== undefined) decisions.set(line.id, line)
+      const { url, fileId } = line.url === undefined && line.id !== undefined ? (decisions.get(line.id) ?? {}) : line
+      const metadata = recordOf(
+        randomUUID(),
+        line.time,
+        {
+          'WARC-Type': 'metadata',
+          'WARC-Warcinfo-ID': `<urn:uuid:${infoId}>`,
+          'WARC-Target-URI': targetOf(line.file?.url ?? url),
+          'WARC-Concurrent-To': fileId && `<urn:uuid:${fileId}>`,
+          'Content-Type': 'application/json',
+        },
+        line.line,
+      )
+      return line.file ? Buffer.concat([robotsRecord(line, line.file, infoId), metadata]) : metadata
+    },
+    textOf: (bytes) => gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString(),
+    keep: () => undefined, // it's in the same file
+  }
+}
+
+/** The record of a robots.txt: a `response` if its response is known, otherwise a `resource`. */
+function robotsRecord({ fileId = '' }: Line, file: RobotsFile, infoId: string): Buffer {
+  const { url, bytes, sha256, status, headers, copy } = file
+  const isResponse =
+    headers !== undefined && status !== undefined && status >= 200 && status < 300 && !/^ftp:/i.test(url)
+  const lines = isResponse ? [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`] : []
+  for (const [name, value] of Object.entries((isResponse && headers) || {})) {
+    const shown = OF_CODED_BODY.test(name) ? `X-Archive-Orig-${name}` : name
+    for (const one of [value].flat()) lines.push(`${shown}: ${one.replace(/[\r\n]+/g, ' ')}`)
+  }
+  const head = isResponse ? [...lines, `Content-Length: ${bytes.length}`, '', ''].join('\r\n') : ''
+  return recordOf(
+    fileId,
+    new Date(copy.confirmedAt).toISOString(),
+    {
+      'WARC-Type': isResponse ? 'response' : 'resource',
+      'WARC-Warcinfo-ID': `<urn:uuid:${infoId}>`,
+      'WARC-Target-URI': targetOf(url),
+      'WARC-Payload-Digest': `sha256:${sha256}`,
+      'WARC-Truncated': copy.truncated ? 'length' : undefined,
+      'Content-Type': isResponse ? 'application/http; msgtype=response' : 'text/plain',
+    },
+    Buffer.concat([Buffer.from(head, 'latin1'), bytes]),
+  )
+}
+
+/** Returns a record as a gzip member. @param fields Those that are undefined are left out. */
+function recordOf(
+  id: string,
+  time: string,
+  fields: Readonly<Record<string, string | undefined>>,
+  content: string | Uint8Array,
+): Buffer {
+  const block = Buffer.from(content)
+  const all = {
+    ...fields,
+    'WARC-Record-ID': `<urn:uuid:${id}>`,
+    'WARC-Date': time,
+    'WARC-Block-Digest': `sha256:${hash('sha256', block)}`,
+    'Content-Length': `${block.length}`,
+  }
+  const lines = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}\r\n`]))
+  return gzipSync(Buffer.concat([Buffer.from(`WARC/1.1\r\n${lines.join('')}\r\n`), block, Buffer.from('\r\n\r\n')]))
+}
+
+/** Returns a URL as a URI (RFC 3986); undefined for an invalid one. */
+function targetOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).href : undefined
+}
