@@ -110,6 +110,8 @@ export class EvidenceFolder {
         ;({ line } = item)
         yield item
       }
+      const isOurs = !file.includes('.warc.gz') || file.startsWith('politely-')
+      if (line === 0 && isOurs) yield { file, line: 1, ...LINE_PROBLEMS.empty }
     } catch (error) {
       const { code = '', syscall } = error as NodeJS.ErrnoException
       const finished = file.endsWith('.open') ? file.slice(0, -'.open'.length) : `${file}.zst`
@@ -191,6 +193,7 @@ function kindOf(headers: ReadonlyMap<string, string>, isOurs: boolean): 'line' |
 
 const LINE_PROBLEMS = {
   cut: { problem: 'the last line is cut, as after a kill', level: 'note' },
+  empty: { problem: 'the file has no whole record, as after a kill', level: 'note' },
   long: { problem: `the line is longer than ${MAX_RECORD_BYTES} bytes`, level: 'error' },
 } as const
 
