@@ -25,7 +25,7 @@ const entry = entryOf(ORIGIN)
 function crawl(sink: Evidence): void {
   const refused = sink.decided(decisionOf(`${ORIGIN}/private/x`, entry, { at: START + 1000 }))
   const allowed = sink.decided(decisionOf(`${ORIGIN}/page`, entry, { at: START + 2000 }))
-  const delay = { ms: 2000, reason: 'crawl-delay' } as const
+  const delay = { delayMs: 2000, because: 'crawl-delay' } as const
   const permit = { at: START + 4000, waitedMs: 2000, waitedFor: 'crawl-delay', waitedLevel: 'gate', key: ORIGIN, delay }
   sink.ended({ id: allowed.id, at: START + 4100, outcome: 'answered', status: 200, permit, tookMs: 100 })
   sink.ended({ id: refused.id, at: START + 4200, outcome: 'not-sent', error: new Error('disallowed') })
@@ -42,7 +42,9 @@ async function verified(
 }
 
 async function itemsIn(dir: string): Promise<readonly EvidenceItem[]> {
-  return Array.fromAsync(readEvidence(dir))
+  const items: EvidenceItem[] = []
+  for await (const item of readEvidence(dir)) items.push(item)
+  return items
 }
 
 const problemsOf = (findings: readonly EvidenceFinding[]) =>

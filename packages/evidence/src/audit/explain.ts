@@ -46,7 +46,11 @@ export async function explain(
   const known = await lookUp(folder, shownUrl, at)
   const { decision, nearest } = known
   if (decision !== undefined) {
-    const sentences = [...decisionSentences(decision, shownUrl), ...resultSentences(decision, known.results)]
+    const sentences = [
+      ...decisionSentences(decision, shownUrl),
+      ...resultSentences(decision, known.results),
+      recordSentence(decision),
+    ]
     const lines = await linesAround(folder, decision, recordedVerdict(decision))
     return { url: shownUrl, found: 'recorded', sentences, lines, decision, results: known.results }
   }
@@ -118,21 +122,24 @@ function withoutFragment(text: string): string {
   return url.href
 }
 
-function decisionSentences(record: DecisionRecord & Place, url: string): readonly string[] {
-  const { by, time, use, verdict, obey, redirectedFrom, hashed, file, line } = record
+function decisionSentences(record: DecisionRecord, url: string): readonly string[] {
+  const { by, time, use, verdict, obey, redirectedFrom } = record
   const purpose = by.purpose === undefined ? '' : ` The purpose of the crawl is "${by.purpose}".`
   const dialect = typeof by.dialect === 'string' ? by.dialect : `"${(by.dialect as { name?: unknown }).name}", its own`
   const because = describeVerdict({ ...recordedVerdict(record), url })
   return [
-    `At ${timeText(time)}, ${USES[use] ?? use}: ${url} is ${because}.`,
+    `At ${timeText(time)}, ${USES[use] ?? use}: ${url} was ${because}.`,
     ...(redirectedFrom === undefined ? [] : [`${redirectedFrom.join(', then ')} led to this URL.`]),
     ...(obey === undefined || verdict.allowed
       ? []
       : [`It was requested all the same, by the crawler's option ${obeyText(obey)}.`]),
     ...fileSentences(record),
     `The crawler calls itself "${by.userAgent}", and looks in robots.txt for ${by.productTokens.join(', then ')}, in the dialect ${dialect}.${purpose}`,
-    `Recorded by Politely ${by.politely} in ${file}, line ${line}${hashed === undefined ? '' : ', with the hash of the URL'}.`,
   ]
+}
+
+function recordSentence({ by, file, line, hashed }: DecisionRecord & Place): string {
+  return `Recorded by Politely ${by.politely} in ${file}, line ${line}${hashed === undefined ? '' : ', with the hash of the URL'}.`
 }
 
 const USES: Readonly<Record<string, string>> = {
