@@ -1,0 +1,32 @@
+// `reportEvidence`: what a folder of evidence says about a crawl, as facts and as a page.
+import { EvidenceFolder, type EvidenceItem } from './read.ts'
+import { FactCounter, type FileOf, type ReportFacts } from './report-facts.ts'
+import { reportPage } from './report-page.ts'
+
+/** A report about a crawl. */
+export interface EvidenceReport {
+  readonly facts: ReportFacts
+  /** A page in one file, without scripts and without references to other files. */
+  readonly html: string
+}
+
+/**
+ * Reports on a folder of evidence, in one pass: requests, refusals by rule, waits by cause, gaps
+ * against the delays that sites ask for, and changes of robots.txt.
+ * @throws {OptionError} if this is not a folder, or a folder without records.
+ */
+export async function reportEvidence(dir: string): Promise<EvidenceReport> {
+  using folder = new EvidenceFolder(dir)
+  return await reportOf(folder.items(), (sha256) => folder.robotsFile(sha256))
+}
+
+/** Reports on records. */
+export async function reportOf(
+  items: AsyncIterable<Pick<EvidenceItem, 'record' | 'level'>>,
+  fileOf: FileOf,
+): Promise<EvidenceReport> {
+  const counter = new FactCounter()
+  for await (const item of items) counter.add(item)
+  const facts = await counter.result(fileOf)
+  return { facts, html: reportPage(facts) }
+}
