@@ -96,10 +96,11 @@ export async function replay(dir: string, { onDifference, ...whatIf }: ReplayOpt
     }
     counts.different++
     if (verdict.allowed !== recorded.allowed) counts[verdict.allowed ? 'nowAllowed' : 'nowDisallowed']++
-    const both = { recorded: shown(recorded), replayed: shown(verdict) }
-    addChange(changes, record, both)
+    const { access: _, ...old } = recorded // which differs from decision to decision
+    const { access: __, ...now } = verdict
+    addChange(changes, record, { recorded: shown(old), replayed: shown(now) })
     const { id, time, url } = record
-    await onDifference?.({ id, time, url, file, line, ...both })
+    await onDifference?.({ id, time, url, file, line, recorded: shown(recorded), replayed: shown(verdict) })
   }
   const sorted = [...changes.values()].sort((a, b) => b.count - a.count).slice(0, MAX_SHOWN_CHANGES)
   return { ...counts, notReplayable, changes: sorted }

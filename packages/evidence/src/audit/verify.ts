@@ -245,17 +245,14 @@ class Check {
   }
 
   #endChain(name: string, { open, backwards, isEnded, last }: Chain): void {
-    if (backwards !== undefined)
-      this.#find(
-        'note',
-        `times go back ${backwards.count} times, first here: the clock was set back`,
-        backwards.first,
-        name,
-      )
+    if (backwards !== undefined) {
+      const more = backwards.count > 1 ? `, and ${backwards.count - 1} times after it` : ''
+      this.#find('note', `the time goes back here${more}: the clock was set back`, backwards.first, name)
+    }
     if (open.size > 0) {
       const places = [...open.values()].slice(0, MAX_NAMED)
       const more = open.size > MAX_NAMED ? ' and more' : ''
-      const problem = `${open.size} requests have no result, as after a kill: ${places.map(placeText).join(', ')}${more}`
+      const problem = `requests without a result, as after a kill: ${open.size} (${places.map(placeText).join(', ')}${more})`
       this.#find('note', problem, undefined, name)
     }
     if (!isEnded)
@@ -283,7 +280,7 @@ class Check {
         ({ chain, unsigned, head }) =>
           `Chain ${chain}: ${unsigned} records come after its last signed head (${placeText(head as Place)}), and can be rewritten.`,
       ),
-      'Records removed after the last signed head of a chain, and a chain removed as a whole, can not be seen.',
+      "This check can't see that records after the last signed head of a chain, or a whole chain, were removed.",
     ]
   }
 

@@ -102,7 +102,7 @@ function report(args: Arguments, [dir = '']: readonly string[]): Promise<number>
   const file = args.get('output')
   return withAudit(async (audit) => {
     const { html, facts } = await audit.reportEvidence(dir)
-    const text = args.get('format') === 'json' ? indentedJson({ version: 1, ...facts }) : html
+    const text = args.get('format') === 'json' ? indentedJson(facts) : html
     await (file === undefined ? write(text) : replaceFile('output', file, [text]))
     return 0
   })

@@ -26,7 +26,7 @@ export function verificationText(result: Verification, found: readonly EvidenceF
   const more = errors + notes - found.length
   return joined([
     `${about}${rows.join('')}${more > 0 ? dim(`and ${more} more, which --format json prints\n`) : ''}`,
-    `${[bold('What this check can not see'), ...limits.map((text) => `  ${hang(safeText(text), 2)}`)].join('\n')}\n`,
+    `${[bold("What this check can't see"), ...limits.map((text) => `  ${hang(safeText(text), 2)}`)].join('\n')}\n`,
   ])
 }
 
@@ -45,7 +45,7 @@ const WHY: Readonly<Record<NotReplayable, string>> = {
   'removed-credentials': 'the URL had credentials, and was invalid',
   'robots-txt-missing': 'its robots.txt is missing',
   'robots-txt-damaged': 'its robots.txt was changed',
-  unreadable: 'the record can not be read',
+  unreadable: "the record can't be read",
   'newer-version': 'a newer version has written it',
 }
 
@@ -57,7 +57,7 @@ export function replayText(result: Replay, found: readonly ReplayDifference[], i
   const head =
     different === 0
       ? `${green(`no decision ${isWhatIf ? 'would be different' : 'comes out differently'}`)}: ${same.toLocaleString('en')} of ${all} are the same`
-      : `${red(`${different.toLocaleString('en')} of ${all} ${verb}`)}: ${nowAllowed} now allowed, ${nowDisallowed} now disallowed, ${different - nowAllowed - nowDisallowed} by another line`
+      : `${(isWhatIf ? yellow : red)(`${different.toLocaleString('en')} of ${all} ${verb}`)}: ${nowAllowed} now allowed, ${nowDisallowed} now disallowed, ${different - nowAllowed - nowDisallowed} by another line`
   const skipped = Object.entries(notReplayable) as [NotReplayable, number][]
   const notes = [
     ...skipped.map(([why, count]) => `${yellow('not replayable')}  ${countText(count, 'decision')}: ${WHY[why]}\n`),
