@@ -17,7 +17,7 @@ svg { display: block; overflow: visible } .key { display: inline-block; margin: 
 .a { fill: var(--a) } .b { fill: var(--b) } line { stroke: var(--line) } .one { stroke: var(--ink) }
 .scroll { overflow-x: auto } table { border-collapse: collapse; font-size: 13px; min-width: 760px } th { color: var(--faint); font-weight: 500 }
 th, td { padding: .25rem .9rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
-td { overflow-wrap: anywhere; min-width: 3.5em } td:first-child { min-width: 12em } td:last-child:not(.n) { min-width: 15em }
+td { overflow-wrap: anywhere; min-width: 3.5em } td:first-child { min-width: 14em } td:last-child:not(.n) { min-width: 15em }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 @media print { body { font-size: 11px; max-width: none; padding: 0 } table { font-size: 8px; min-width: 0 } tr, figure { break-inside: avoid } }
 `
@@ -56,7 +56,7 @@ function inShort(facts: ReportFacts): readonly string[] {
   const asking = sites.flatMap(({ gaps }) => (gaps?.shortestRatio === undefined ? [] : [gaps]))
   const total = (field: 'delayed' | 'shorter' | 'capped') => asking.reduce((sum, gaps) => sum + gaps[field], 0)
   const most = durationText(Math.max(0, ...asking.map(({ mostMs }) => mostMs)))
-  const shorter = `${counted(total('shorter'), 'gap')} of ${number(total('delayed'))} between requests shorter than the delay`
+  const shorter = `${number(total('shorter'))} of ${counted(total('delayed'), 'gap')} between requests shorter than the delay asked for`
   const undercut = `by up to ${most}; ${number(total('capped'))} of these by the crawler's own limit (maxDelayMs)`
   const missing = [
     [
@@ -78,8 +78,8 @@ function inShort(facts: ReportFacts): readonly string[] {
     `<b>Refused: ${number(of('refused'))}.</b>${reasons.length > 0 ? ` ${reasons.join(', ')}.` : ''}`,
     `<b>Let through against robots.txt: ${number(of('against-rules'))}.</b>`,
     `<b>Delays: ${shorter}</b>${total('shorter') === 0 ? '' : `, ${undercut}`}. ${counted(asking.length, 'site')} with two or more requests asked for a delay.`,
-    `<b>Files: ${counted(facts.robotsTxtFiles, 'robots.txt')} decided</b>; the tables name them by their SHA-256. Changes during the crawl: ${number(changes.length + otherChanges)}, of which ${number(effects)} had an effect on the crawler.`,
-    `<b>Missing: ${found.join('; ') || 'nothing that is known'}.</b> Requests for robots.txt itself are not counted here.`,
+    `<b>Files: ${counted(facts.robotsTxtFiles, 'robots.txt file')} decided</b>; the tables name them by their SHA-256. Changes during the crawl: ${number(changes.length + otherChanges)}, of which ${number(effects)} had an effect on the crawler.`,
+    `<b>Missing:</b> ${found.join('; ') || 'nothing that is known'}. Requests for robots.txt itself are not counted here.`,
   ].map((text) => `<li>${text}</li>`)
 }
 
@@ -188,7 +188,7 @@ function table<T>(
 function siteRow({ origin, counts, gaps, robotsTxt, files }: SiteFacts): readonly Cell[] {
   const answers = Object.entries(counts)
     .filter(([name]) => name.endsWith('xx'))
-    .map(([name, n]) => `${number(n)} ${name}`)
+    .map(([name, n = 0]) => `${number(n)} ${name}`)
   const delayMs = gaps?.delayMs || undefined
   const times = [delayMs, gaps?.shortestMs, gaps?.medianMs].map((ms) => ({ ms }))
   const { requests = 0, failed = 0, refused = 0, 'stored-page': stored = 0 } = counts

@@ -20,7 +20,7 @@ export interface GeneratedCrawl {
 
 const START = Date.UTC(2026, 10, 28, 16)
 const MINUTE = 60_000
-const BY: DecisionRecord['by'] = {
+export const BY: DecisionRecord['by'] = {
   userAgent: 'ExampleBot/2.1 (+https://bot.example/about)',
   productTokens: ['ExampleBot'],
   purpose: 'search',
