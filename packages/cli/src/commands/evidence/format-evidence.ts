@@ -12,7 +12,7 @@ import { hang } from '../../output/wrap.ts'
 
 export function verificationText(result: Verification, found: readonly EvidenceFinding[]): string {
   const { errors, notes, chains, limits } = result
-  const files = countText(new Set(chains.flatMap(({ files: names }) => names)).size, 'file')
+  const files = countText(new Set(chains.flatMap((chain) => chain.files)).size, 'file')
   const counts = [
     countText(result.records, 'record'),
     countText(result.decisions, 'decision'),
