@@ -111,7 +111,7 @@ test('names each changed, missing and repeated record', async () => {
   ])
   expect(await with_((all) => (all[2] = all[2]?.replace('"url"', '"uri"') ?? ''))).toContainEqual([
     'error',
-    'the field "url" of a decision record is missing or not a string',
+    '"decision": its field "url" is missing, or has another type',
     3,
   ])
 })
@@ -277,6 +277,25 @@ test('replay names the decisions that come out differently, and never counts wha
     notReplayable: { 'hashed-url': 3 },
   })
   expect(await explain(hashed, `${ORIGIN}/page`)).toMatchObject({ found: 'recorded' })
+})
+
+test('replay counts records with missing parts as unreadable', async () => {
+  const dir = await writtenFolder(crawl)
+  const lines = linesIn(dir)
+  for (const [from, to] of [
+    ['"latest":{', '"last":{'],
+    ['"policy":{', '"polity":{'],
+    ['"dialect":"rfc9309"', '"dialect":"rfc"'],
+    ['"because":"rule"', '"because":"x"'],
+    [/"time":"[^"]*"/, '"time":"x"'],
+  ] as const) {
+    writeLines(
+      dir,
+      lines.map((line, n) => (n === 2 ? line.replace(from, to) : line)),
+    )
+    expect(await replay(dir)).toMatchObject({ decisions: 3, same: 2, different: 0, notReplayable: { unreadable: 1 } })
+  }
+  await expect(replay(dir, { dialect: 'rfc' as 'rfc9309' })).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION' })
 })
 
 test('replay asks what if: another name, another dialect', async () => {
