@@ -3,16 +3,6 @@
 import { PolitelyError } from '@politely/core/internal'
 import { messageOf } from '@politely/fetcher/internal'
 
-/** What to do about an error of the file system, by its code. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  ENOSPC: 'free some space',
-  EDQUOT: 'free some space, or raise the quota',
-  EFBIG: 'write a smaller maxFileBytes, or raise the limit (ulimit -f)',
-  EACCES: 'make the folder writable for this process',
-  EPERM: 'make the folder writable for this process',
-  EROFS: 'write dir: a folder on a disk that is not read-only',
-}
-
 /**
  * A decision could not be written down, so it was not made: the check rejects, and no request is
  * sent. Or the sink is closed. `path` names the file, and `cause` is the error of the file system.
@@ -34,12 +24,10 @@ export class EvidenceError extends PolitelyError {
 
 /** The error for a failure to write. */
 export function writeError(path: string, cause: unknown): EvidenceError {
-  if (cause instanceof EvidenceError) return cause
   const { code = '' } = Object(cause) as { readonly code?: string }
-  const remedy = Object.hasOwn(REMEDIES, code) ? REMEDIES[code] : 'repair its cause'
-  return new EvidenceError(
-    path,
-    `evidence cannot be written (${messageOf(cause)}); ${remedy}, and the sink continues by itself; or write onFailure: 'continue' to crawl on without evidence`,
-    { cause },
-  )
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
+  const isTooLarge = code === 'EFBIG'
+  const remedy = isFull ? 'free some space' : isTooLarge ? 'write a smaller maxFileBytes' : 'repair the cause'
+  const problem = `evidence cannot be written (${messageOf(cause)}); ${remedy}, and the sink continues by itself; or write onFailure: 'continue' to crawl on without evidence`
+  return new EvidenceError(path, problem, { cause })
 }

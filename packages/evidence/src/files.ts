@@ -21,7 +21,7 @@ export function evidenceFiles(options: EvidenceFileOptions): Evidence {
     openName: (now, n) => `${new Date(now).toISOString().slice(0, 13)}${n === 1 ? '' : `.${n}`}.ndjson`,
     doneName: (name) => (name.endsWith('.ndjson') ? `${name}.zst` : undefined),
     prologue: () => new Uint8Array(),
-    bytesOf: ({ line }) => `${line}\n`,
+    bytesOf: (line) => Buffer.from(`${line}\n`),
     textOf: (bytes) => bytes.toString(),
     keep: ({ sha256, bytes }, folder) => {
       const path = join(settings.dir, 'files', sha256.slice(0, 2), `${sha256.slice(2)}.txt.zst`)

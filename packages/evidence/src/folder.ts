@@ -6,13 +6,13 @@
 // the machine stops: that is at the end of the file, where readers expect it.
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createZstdCompress } from 'node:zlib'
 import { messageOf } from '@politely/fetcher/internal'
 import { HOST, hasEnded } from './host.ts'
-import type { Line, Output } from './journal.ts'
+import type { Item, Output } from './journal.ts'
 import type { FileSettings } from './options.ts'
 import type { RobotsFile } from './recorder.ts'
 
@@ -20,31 +20,26 @@ import type { RobotsFile } from './recorder.ts'
 export interface Format {
   /** The name of the file number `n`, from 1, that begins at a time. */
   openName(now: number, n: number): string
-  /** Returns the name of the finished file; undefined for the name of a file of another format. */
+  /** Returns the name of the finished file; undefined for the name of another file. */
   doneName(openName: string): string | undefined
   /** Whether a file is compressed when it is finished. Otherwise it is renamed. */
   readonly compresses: boolean
   /** The bytes before the first line. @param name The name of the finished file. */
   prologue(name: string, now: number): Uint8Array
-  bytesOf(line: Line): Uint8Array | string
-  /** The text of a beginning of a file, for its `start` record. */
+  bytesOf(line: string, item: Item): Uint8Array
+  /** The text of the beginning of a file, for its `start` record. */
   textOf(bytes: Buffer): string
   keep(file: RobotsFile, folder: Folder): void
 }
 
-interface OpenFile {
-  readonly fd: number
-  readonly path: string
-  readonly period: number
-  /** The number of bytes that were written. */
-  end: number
-}
+/** The file that is written. `end`: how many bytes were written. */
+type OpenFile = { readonly fd: number; readonly path: string; readonly period: number; end: number }
 
 export class Folder implements Output {
+  after: string | undefined
   readonly #settings: FileSettings
   readonly #format: Format
   #file: OpenFile | undefined
-  #lastName: string | undefined
   /** What runs in the background. Never rejects. */
   readonly #background = new Set<Promise<void>>()
   #syncing: Promise<void> = Promise.resolve()
@@ -53,6 +48,7 @@ export class Folder implements Output {
   constructor(settings: FileSettings, format: Format) {
     this.#settings = settings
     this.#format = format
+    this.#run(settings.dir, async () => this.#finishOthers())
   }
 
   get path(): string {
@@ -60,11 +56,7 @@ export class Folder implements Output {
   }
 
   get isNew(): boolean {
-    return this.#file === undefined || this.#file.end === 0
-  }
-
-  get after(): string | undefined {
-    return this.#lastName
+    return this.#file === undefined
   }
 
   keep(file: RobotsFile): object {
@@ -74,46 +66,40 @@ export class Folder implements Output {
 
   ends(now: number, bytes: number): 'full' | 'gone' | undefined {
     if (this.#file === undefined) return undefined
+    const { rotateEveryMs, maxFileBytes } = this.#settings
     const { fd, period, end } = this.#file
     if (fs.fstatSync(fd).nlink === 0) return 'gone'
-    const { rotateEveryMs, maxFileBytes } = this.#settings
-    const isFull = Math.floor(now / rotateEveryMs) !== period || end + bytes > maxFileBytes
-    return isFull && end > 0 ? 'full' : undefined
+    return Math.floor(now / rotateEveryMs) !== period || end + bytes > maxFileBytes ? 'full' : undefined
   }
 
   rotate(): void {
-    const file = this.#file
-    if (file === undefined) return
-    if (this.#settings.fsync) fs.fdatasyncSync(file.fd)
+    if (this.#file === undefined) return
+    const { fd, path } = this.#file
+    if (this.#settings.fsync) fs.fdatasyncSync(fd)
     this.#file = undefined
-    this.#lastName = this.#format.compresses ? basename(file.path) : this.#doneName(file.path)
-    this.#run(file.path, async () => {
+    this.after = this.#format.compresses ? basename(path) : this.#format.doneName(basename(path))
+    this.#run(path, async () => {
       await this.#syncing
-      const isGone = fs.fstatSync(file.fd).nlink === 0
-      fs.closeSync(file.fd)
-      if (isGone) return
-      if (file.end === 0) fs.rmSync(file.path)
-      else await this.#finish(file.path)
+      const isGone = fs.fstatSync(fd).nlink === 0
+      fs.closeSync(fd)
+      if (!isGone) await this.#finish(path)
     })
   }
 
-  write(lines: readonly Line[], now: number): void {
+  write(lines: readonly string[], items: readonly Item[], now: number): void {
     this.#file ??= this.#open(now)
-    const file = this.#file
-    const prologue = file.end === 0 ? [this.#format.prologue(this.#doneName(file.path), now)] : []
-    const parts = [...prologue, ...lines.map((line) => this.#format.bytesOf(line))]
-    const data = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
+    const { fd, path, end } = this.#file
+    const parts = end === 0 ? [this.#format.prologue(basename(this.#donePath(path)), now)] : []
+    // The prologue comes first: lines may name it.
+    for (const [n, line] of lines.entries()) parts.push(this.#format.bytesOf(line, items[n] as Item))
+    const data = Buffer.concat(parts)
     try {
-      for (let at = 0; at < data.length; ) at += fs.writeSync(file.fd, data, at, data.length - at, file.end + at)
+      for (let at = 0; at < data.length; ) at += fs.writeSync(fd, data, at, data.length - at, end + at)
     } catch (error) {
-      try {
-        fs.ftruncateSync(file.fd, file.end)
-      } catch {
-        // The next write begins at the same position.
-      }
+      this.#cutBack(fd, path, end)
       throw error
     }
-    file.end += data.length
+    this.#file.end = end + data.length
   }
 
   sync(): Promise<void> {
@@ -136,25 +122,44 @@ export class Folder implements Output {
   /** Writes a whole file under a temporary name, and renames it. */
   store(path: string, bytes: Uint8Array): void {
     const temporary = this.#temporaryPath()
-    fs.mkdirSync(join(path, '..'), { recursive: true })
-    fs.writeFileSync(temporary, bytes, { flush: this.#settings.fsync })
-    fs.renameSync(temporary, path)
-    this.#syncFolder(join(path, '..'))
+    fs.mkdirSync(dirname(path), { recursive: true })
+    try {
+      fs.writeFileSync(temporary, bytes, { flush: this.#settings.fsync })
+      fs.renameSync(temporary, path)
+    } finally {
+      fs.rmSync(temporary, { force: true })
+    }
+    this.#syncFolder(dirname(path))
+  }
+
+  /** Removes what a failed write has left: half a record, or a file without records. */
+  #cutBack(fd: number, path: string, end: number): void {
+    try {
+      if (end > 0) {
+        fs.ftruncateSync(fd, end)
+      } else {
+        this.#file = undefined
+        fs.closeSync(fd)
+        fs.rmSync(path)
+      }
+    } catch {
+      // The caller reports why the write failed. The next write begins at the same position.
+    }
   }
 
   /**
    * Finishes the files of processes that ended without it, and removes their temporary files. Files
    * of other hosts and of running processes stay.
    */
-  finishOthers(): void {
+  #finishOthers(): void {
     const { dir } = this.#settings
     for (const name of fs.existsSync(dir) ? fs.readdirSync(dir) : []) {
       const path = join(dir, name)
-      const [, host = '', pid = ''] = /^\.([\da-f]{12})-(\d+)-[\da-f-]+\.tmp$/.exec(name) ?? []
-      if (pid !== '') {
-        if (hasEnded(path, host, Number(pid))) fs.rmSync(path, { force: true })
-      } else if (this.#format.doneName(name) !== undefined && this.#wasLeft(path))
-        this.#run(path, () => this.#finish(path))
+      const [, host = '', pid] = /^\.([\da-f]{12})-(\d+)-[\da-f-]+\.tmp$/.exec(name) ?? []
+      this.#run(path, async () => {
+        if (pid !== undefined && hasEnded(path, host, Number(pid))) fs.rmSync(path, { force: true })
+        else if (this.#format.doneName(name) !== undefined && this.#wasLeft(path)) await this.#finish(path)
+      })
     }
   }
 
@@ -178,45 +183,39 @@ export class Folder implements Output {
       const path = join(dir, this.#format.openName(now, n))
       try {
         const fd = fs.openSync(path, 'wx')
+        this.#syncFolder(dir)
+        const file = { fd, path, period: Math.floor(now / rotateEveryMs), end: 0 }
         // A finished file of this name appears before its plain file disappears.
-        if (!fs.existsSync(this.#donePath(path))) {
-          this.#syncFolder(dir)
-          return { fd, path, period: Math.floor(now / rotateEveryMs), end: 0 }
-        }
+        if (!fs.existsSync(this.#donePath(path))) return file
         fs.closeSync(fd)
-        fs.unlinkSync(path)
+        fs.rmSync(path)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
     }
   }
 
-  #doneName(path: string): string {
-    return this.#format.doneName(basename(path)) as string
-  }
-
   #donePath(path: string): string {
-    return join(path, '..', this.#doneName(path))
+    return join(dirname(path), this.#format.doneName(basename(path)) as string)
   }
 
   async #finish(path: string): Promise<void> {
     const done = this.#donePath(path)
     if (!this.#format.compresses) return fs.renameSync(path, done)
-    if (!fs.existsSync(done)) {
-      const temporary = this.#temporaryPath()
-      try {
+    const temporary = this.#temporaryPath()
+    try {
+      if (!fs.existsSync(done)) {
         const source = fs.createReadStream(path)
         await pipeline(source, createZstdCompress(), fs.createWriteStream(temporary, { flush: true }))
         // A process that is not as dead as it seemed may have written more.
         if (fs.statSync(path).size !== source.bytesRead) throw new Error('it is still being written')
         fs.renameSync(temporary, done)
-      } catch (error) {
-        fs.rmSync(temporary, { force: true })
-        throw error
+        this.#syncFolder(dirname(done))
       }
-      this.#syncFolder(join(done, '..'))
+      fs.rmSync(path, { force: true })
+    } finally {
+      fs.rmSync(temporary, { force: true })
     }
-    fs.rmSync(path, { force: true })
   }
 
   /** Runs work in the background. A file that cannot be finished stays as it is, and is readable. */
@@ -234,7 +233,7 @@ export class Folder implements Output {
     return join(this.#settings.dir, `.${HOST}-${process.pid}-${randomUUID()}.tmp`)
   }
 
-  /** Makes the names in a folder survive a power loss. */
+  /** Makes the names in a folder survive a power loss. Windows cannot. */
   #syncFolder(path: string): void {
     if (!this.#settings.fsync || process.platform === 'win32') return
     const fd = fs.openSync(path, 'r')

@@ -15,21 +15,16 @@ import type { Decision, DecisionReceipt, DecisionResult, EvidenceSink } from '@p
 import { describeValue, LRUCache, messageOf, sentPageOf } from '@politely/fetcher/internal'
 import { EvidenceError, writeError } from './errors.ts'
 import { HOST } from './host.ts'
-import type { Settings } from './options.ts'
+import type { HeadKey, Settings } from './options.ts'
 import { RECORD_VERSION } from './record.ts'
 import { Recorder, type RobotsFile } from './recorder.ts'
 
-/** A record in the queue. */
-interface Item {
+/** A record in the queue, and what an output may need to know of it. */
+export interface Item {
   /** In ISO 8601. */
   readonly time: string
   /** The JSON of the record from `kind` on. */
   readonly text: string | ((seq: number, prev: string) => string)
-  readonly about?: LineAbout
-}
-
-/** What an output may need to know of a line. */
-export interface LineAbout {
   /** The ID of the decision, of which this is the record or a result. */
   readonly id?: string
   /** The URL of a decision, as it may be shown. */
@@ -38,13 +33,6 @@ export interface LineAbout {
   readonly file?: RobotsFile
   /** A UUID for the robots.txt of this record, or of the decision. */
   readonly fileId?: string | undefined
-}
-
-/** A record to write. */
-export interface Line extends LineAbout {
-  /** Without its line end. */
-  readonly line: string
-  readonly time: string
 }
 
 /** Where lines go. */
@@ -62,11 +50,17 @@ export interface Output {
   /** Ends the file. The next line begins a new one. */
   rotate(): void
   /** Writes all lines, or throws and writes none. */
-  write(lines: readonly Line[], now: number): void
+  write(lines: readonly string[], items: readonly Item[], now: number): void
   /** Resolves when everything that was written before the call survives a power loss. */
   sync(): Promise<void>
   /** Ends the file and finishes the work in the background. */
   close(): Promise<void>
+}
+
+/** How many records were lost, and when the first was. Milliseconds since 1970. */
+interface Gap {
+  readonly lost: number
+  readonly since: number
 }
 
 /** The counters of a sink. */
@@ -91,7 +85,7 @@ export interface Evidence extends EvidenceSink, AsyncDisposable {
    * @param body The body, or its SHA-256 in hexadecimal and its length in bytes.
    * @throws {OptionError} for another type, and for a response of a request without evidence.
    */
-  noteBody(response: object, body: Uint8Array | string | { readonly sha256: string; readonly bytes: number }): void
+  noteBody(response: object, body: Uint8Array | string | NonNullable<DecisionResult['body']>): void
   /**
    * Writes what waits, the signed head and the last record, and resolves when all files are
    * finished. Close the clients and gates before.
@@ -126,7 +120,7 @@ export class Journal implements Evidence {
   #prev = ''
   #decisions = 0
   #lost = 0
-  #gap: { lost: number; since: number } | undefined
+  #gap: Gap | undefined
   #failure: EvidenceError | undefined
   #timer: NodeJS.Timeout | undefined
   #timerMs = 0
@@ -139,7 +133,7 @@ export class Journal implements Evidence {
   constructor(settings: Settings, outputOf: (chain: string) => Output) {
     this.chain = randomBytes(6).toString('hex')
     this.#settings = settings
-    this.#recorder = new Recorder({ ...settings, politely: version() })
+    this.#recorder = new Recorder(settings, version())
     this.#output = outputOf(this.chain)
     this.#signed.at = settings.now()
     try {
@@ -173,7 +167,7 @@ export class Journal implements Evidence {
     } catch (error) {
       const failure = this.#failed(error)
       // With `continue`, what fits into the buffer is not lost.
-      const isInBuffer = this.#queue.at(-1)?.about?.id === id
+      const isInBuffer = this.#queue.at(-1)?.id === id
       if (onFailure === 'stop' || this.#bytes >= FULL_BYTES || !isInBuffer) {
         this.#queue.length = length
         this.#bytes = bytes
@@ -200,13 +194,10 @@ export class Journal implements Evidence {
     }
   }
 
-  noteBody(response: object, body: Uint8Array | string | { readonly sha256: string; readonly bytes: number }): void {
+  noteBody(response: object, body: Parameters<Evidence['noteBody']>[1]): void {
     const id = sentPageOf(response)?.decision
-    if (id === undefined)
-      throw new OptionError(
-        'response',
-        `${describeValue(response)} has no evidence; write the option evidence, and give the response that politely has returned`,
-      )
+    const problem = 'has no evidence; write the option evidence, and give the response that politely has returned'
+    if (id === undefined) throw new OptionError('response', `${describeValue(response)} ${problem}`)
     this.ended({ id, at: this.#settings.now(), outcome: 'noted', body: describeBody(body) })
   }
 
@@ -222,10 +213,7 @@ export class Journal implements Evidence {
     return this.close()
   }
 
-  /**
-   * Writes the queue.
-   * @internal
-   */
+  /** Writes the queue. */
   tryFlush(): void {
     try {
       this.#flush()
@@ -235,18 +223,16 @@ export class Journal implements Evidence {
   }
 
   async #close(): Promise<void> {
-    if (!this.#isClosed) {
-      try {
-        this.#flush('last')
-      } catch (error) {
-        throw this.#failed(error)
-      }
+    try {
+      if (!this.#isClosed) this.#flush('last')
       this.#isClosed = true
       clearTimeout(this.#timer)
       openJournals.delete(this)
       if (openJournals.size === 0) process.off('exit', flushAll)
+      await this.#output.close()
+    } catch (error) {
+      throw writeError(this.#output.path, error)
     }
-    await this.#output.close()
   }
 
   #addFile(decision: Decision, sha256: string): void {
@@ -258,8 +244,8 @@ export class Journal implements Evidence {
   }
 
   /** @throws {RangeError} if `at` is not a time. */
-  #add(at: number, text: string, about: LineAbout): void {
-    this.#queue.push({ time: new Date(at).toISOString(), text, about })
+  #add(at: number, text: string, about: Omit<Item, 'time' | 'text'>): void {
+    this.#queue.push({ time: new Date(at).toISOString(), text, ...about })
     this.#bytes += text.length + (about.file?.bytes.length ?? 0)
     this.#arm(FLUSH_MS)
   }
@@ -280,49 +266,43 @@ export class Journal implements Evidence {
     const { now, key, signEveryMs } = this.#settings
     const at = now()
     const ending = this.#output.ends(at, this.#bytes)
-    const time = new Date(at).toISOString()
-    if (ending === 'full' && key && this.#seq > this.#signed.seq) this.#write([this.#head(time)], at)
+    if (ending === 'full' && this.#seq > this.#signed.seq) this.#write(at, [], 'signed')
     if (ending !== undefined) this.#output.rotate()
-    const items = [...this.#queue]
-    if (this.#output.isNew) items.unshift({ time, text: () => startText(this.#output.after) })
-    if (this.#gap !== undefined) items.push({ time, text: gapText(this.#gap, this.#failure) })
-    const unsigned = this.#seq + items.length > this.#signed.seq
-    if (key && unsigned && (end === 'last' || at - this.#signed.at >= signEveryMs)) items.push(this.#head(time))
-    if (end === 'last') items.push({ time, text: '"kind":"end"}' })
-    if (items.length > 0) this.#write(items, at)
+    const isSigned = end === 'last' || at - this.#signed.at >= signEveryMs
+    this.#write(at, this.#queue, isSigned ? 'signed' : undefined, end)
     this.#queue = []
     this.#bytes = 0
-    this.#gap = undefined
     this.#failure = undefined
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (key && this.#seq > this.#signed.seq) this.#arm(signEveryMs)
   }
 
-  #write(items: readonly Item[], now: number): void {
+  /** Writes records, and those that belong before and after them. */
+  #write(at: number, queue: readonly Item[], signed?: 'signed' | undefined, end?: 'last'): void {
+    const { key } = this.#settings
+    const time = new Date(at).toISOString()
+    const items = [...queue]
+    const { isNew, after } = this.#output
+    if (isNew) items.unshift({ time, text: startText(after) })
+    if (this.#gap !== undefined) items.push({ time, text: gapText(this.#gap, this.#failure) })
+    const mustSign = key && signed && this.#seq + items.length > this.#signed.seq
+    if (mustSign) items.push({ time, text: (seq, prev) => headText(key, this.chain, seq, prev) })
+    if (end === 'last') items.push({ time, text: '"kind":"end"}' })
+    if (items.length === 0) return
     let [seq, prev] = [this.#seq, this.#prev]
-    let signedSeq: number | undefined
-    const lines = items.map(({ time, text, about }): Line => {
+    const lines = items.map(({ time, text }) => {
       const body = typeof text === 'string' ? text : text(seq, prev)
       const line = `{"v":${RECORD_VERSION},"chain":"${this.chain}","seq":${seq},"prev":"${prev}","time":"${time}",${body}`
       prev = hash('sha256', line)
       seq++
-      if (body.startsWith('"kind":"head"')) signedSeq = seq
-      return { ...about, line, time }
+      return line
     })
-    this.#output.write(lines, now)
+    this.#output.write(lines, items, at)
     this.#seq = seq
     this.#prev = prev
-    if (signedSeq !== undefined) this.#signed = { at: now, seq: signedSeq }
-  }
-
-  #head(time: string): Item {
-    const { secret, shown, keyId } = this.#settings.key as NonNullable<Settings['key']>
-    const text = (seq: number, prev: string) => {
-      const signature = sign(null, Buffer.from(`politely-evidence 1 ${this.chain} ${seq} ${prev}`), secret)
-      return JSON.stringify({ kind: 'head', key: shown, keyId, signature: signature.toString('base64url') }).slice(1)
-    }
-    return { time, text }
+    this.#gap = undefined
+    if (mustSign) this.#signed = { at, seq }
   }
 
   async #synced(): Promise<void> {
@@ -346,8 +326,7 @@ export class Journal implements Evidence {
   #lose(at: number): void {
     this.#lost++
     if (this.#isClosed) return
-    this.#gap ??= { lost: 0, since: at }
-    this.#gap.lost++
+    this.#gap = { lost: (this.#gap?.lost ?? 0) + 1, since: this.#gap?.since ?? at }
   }
 }
 
@@ -356,12 +335,14 @@ function startText(after: string | undefined): string {
   return JSON.stringify({ kind: 'start', politely: version(), node, pid, host: HOST, after }).slice(1)
 }
 
-function gapText(
-  { lost, since }: { readonly lost: number; readonly since: number },
-  failure: Error | undefined,
-): string {
-  const error = failure === undefined ? 'unknown' : messageOf(failure.cause ?? failure)
+function gapText({ lost, since }: Gap, failure: Error | undefined): string {
+  const error = messageOf(failure?.cause ?? failure)
   return JSON.stringify({ kind: 'gap', lost, since: new Date(since).toISOString(), error }).slice(1)
+}
+
+function headText({ secret, shown, keyId }: HeadKey, chain: string, seq: number, prev: string): string {
+  const signature = sign(null, Buffer.from(`politely-evidence 1 ${chain} ${seq} ${prev}`), secret).toString('base64url')
+  return JSON.stringify({ kind: 'head', key: shown, keyId, signature }).slice(1)
 }
 
 /** @throws {OptionError} for another type. */

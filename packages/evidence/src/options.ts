@@ -5,6 +5,7 @@ import type { Logger } from '@politely/fetcher'
 import {
   assertOptions,
   callable,
+  callSafely,
   describeValue,
   integer,
   MAX_TIMER_MS,
@@ -60,24 +61,8 @@ export interface EvidenceFileOptions extends EvidenceOptions {
   readonly fsync?: boolean | undefined
 }
 
-const KNOWN: Readonly<Record<keyof EvidenceOptions, true>> = {
-  mode: true,
-  onFailure: true,
-  urls: true,
-  purpose: true,
-  key: true,
-  signEveryMs: true,
-  logger: true,
-  now: true,
-}
-
-const KNOWN_OF_FILES: Readonly<Record<keyof EvidenceFileOptions, true>> = {
-  ...KNOWN,
-  dir: true,
-  rotateEveryMs: true,
-  maxFileBytes: true,
-  fsync: true,
-}
+const NAMES = ['mode', 'onFailure', 'urls', 'purpose', 'key', 'signEveryMs', 'logger', 'now'] as const
+const NAMES_OF_FOLDERS = [...NAMES, 'dir', 'rotateEveryMs', 'maxFileBytes', 'fsync'] as const
 
 /** A key that signs heads. */
 export interface HeadKey {
@@ -87,29 +72,22 @@ export interface HeadKey {
   readonly keyId: string
 }
 
+type Checked<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
+
 /** The checked options of all sinks. */
-export interface Settings {
-  readonly mode: 'buffered' | 'before-sending'
-  readonly onFailure: 'stop' | 'continue'
-  readonly urls: 'whole' | 'hashed'
+export interface Settings extends Checked<Omit<EvidenceOptions, 'key' | 'logger' | 'purpose'>> {
   readonly purpose: string | undefined
   readonly key: HeadKey | undefined
-  readonly signEveryMs: number
-  readonly now: () => number
   readonly warn: (message: string) => void
   readonly fsync: boolean
 }
 
 /** The checked options of a folder. */
-export interface FileSettings extends Settings {
-  readonly dir: string
-  readonly rotateEveryMs: number
-  readonly maxFileBytes: number
-}
+export type FileSettings = Settings & Checked<Pick<EvidenceFileOptions, 'dir' | 'rotateEveryMs' | 'maxFileBytes'>>
 
 /** @throws {OptionError} for an invalid or unknown option. */
 export function fileSettings(options: EvidenceFileOptions): FileSettings {
-  assertOptions(options, '{ dir: "evidence" }', KNOWN_OF_FILES)
+  assertOptions(options, '{ dir: "evidence" }', known(NAMES_OF_FOLDERS))
   const { dir, rotateEveryMs = 3_600_000, maxFileBytes = 2 ** 28, fsync = false, mode } = options
   if (typeof dir !== 'string' || dir === '')
     throw new OptionError('dir', `${describeValue(dir)} is not a folder; expected a path such as "evidence"`)
@@ -125,10 +103,14 @@ export function fileSettings(options: EvidenceFileOptions): FileSettings {
   }
 }
 
-/** @param more The names of more options. @throws {OptionError} for an invalid option. */
-export function streamSettings(options: EvidenceOptions, more: Readonly<Record<string, true>>): Settings {
-  assertOptions(options, '{ write: (lines) => void process.stdout.write(lines) }', { ...KNOWN, ...more })
+/** @throws {OptionError} for an invalid or unknown option. */
+export function streamSettings(options: EvidenceOptions): Settings {
+  assertOptions(options, '{ write: (lines) => void process.stdout.write(lines) }', known([...NAMES, 'write']))
   return settings(options)
+}
+
+function known(names: readonly string[]): Readonly<Record<string, true>> {
+  return Object.fromEntries(names.map((name) => [name, true]))
 }
 
 function settings(options: EvidenceOptions): Settings {
@@ -144,10 +126,11 @@ function settings(options: EvidenceOptions): Settings {
     key: options.key === undefined ? undefined : headKey(options.key),
     signEveryMs: integer('signEveryMs', signEveryMs, { min: 1000, max: MAX_TIMER_MS, example: 60_000 }),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
-    warn: (message) => {
-      if (logger?.warn) logger.warn(message)
-      else process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
-    },
+    warn: (message) =>
+      callSafely(() => {
+        if (logger?.warn) logger.warn(message)
+        else process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
+      }),
     fsync: false,
   }
 }

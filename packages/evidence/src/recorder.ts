@@ -4,30 +4,16 @@
 // depend on these alone are serialized once, and kept for as long as their objects live. A record is
 // a concatenation of such parts.
 import { hash } from 'node:crypto'
-import { type Dialect, type DialectName, dialects } from '@politely/core'
+import { type DialectName, dialects } from '@politely/core'
 import { type Copy, type Entry, type Headers, stateOf } from '@politely/core/engine'
-import { escapeControls, textWithoutCredentials, withoutCredentials } from '@politely/core/internal'
+import { decidingAttempt, escapeControls, textWithoutCredentials, withoutCredentials } from '@politely/core/internal'
 import { type DecidingClient, type Decision, type DecisionResult, loggableVerdict } from '@politely/fetcher'
 import { messageOf } from '@politely/fetcher/internal'
+import type { Settings } from './options.ts'
 
 /** The headers of a robots.txt's response that a decision depends on, or that explain it. */
-const HEADERS_THAT_MATTER: ReadonlySet<string> = new Set([
-  'age',
-  'cache-control',
-  'content-signal',
-  'content-type',
-  'content-usage',
-  'date',
-  'etag',
-  'expires',
-  'last-modified',
-  'link',
-  'location',
-  'retry-after',
-  'tdm-policy',
-  'tdm-reservation',
-  'x-robots-tag',
-])
+const HEADERS_THAT_MATTER =
+  /^(?:age|cache-control|content-(?:signal|type|usage)|date|etag|expires|last-modified|link|location|retry-after|tdm-(?:policy|reservation)|x-robots-tag)$/
 
 /**
  * The headers that may identify a person: they carry credentials or sessions, or some server writes
@@ -59,22 +45,18 @@ interface EntryParts {
   readonly state: string
 }
 
-/** How a sink describes what it is told. */
-export interface RecorderOptions {
-  readonly urls: 'whole' | 'hashed'
-  readonly purpose: string | undefined
-  readonly politely: string
-}
-
 export class Recorder {
-  readonly #options: RecorderOptions
+  readonly #options: Pick<Settings, 'urls' | 'purpose'>
+  readonly #politely: string
   readonly #clients = new WeakMap<DecidingClient, string>()
   readonly #entries = new WeakMap<Entry, EntryParts>()
   readonly #hashes = new WeakMap<Copy, string>()
   readonly #headers = new WeakMap<Headers, string>()
 
-  constructor(options: RecorderOptions) {
+  /** @param politely The version that decides. */
+  constructor(options: Pick<Settings, 'urls' | 'purpose'>, politely: string) {
     this.#options = options
+    this.#politely = politely
   }
 
   /** Returns the hash of the decision's robots.txt; undefined if the client has none. */
@@ -83,17 +65,17 @@ export class Recorder {
   }
 
   /** Returns the decision's robots.txt, which must exist. */
-  fileOf({ entry, headers }: Decision): RobotsFile {
-    const { latest, copy } = entry as Entry & { readonly copy: Copy }
-    // After a failure, the headers are those of the failure.
-    const isItsResponse = latest.kind === 'success' && headers !== undefined
-    const shown = Object.entries(headers ?? {}).filter(([name, value]) => value && !PERSONAL_HEADER.test(name))
+  fileOf({ entry, at, headers, client }: Decision): RobotsFile {
+    const { copy } = entry as Entry & { readonly copy: Copy }
+    const { kind, status } = decidingAttempt(entry as Entry, at, client.policy)
+    const isItsResponse = kind === 'success' && headers !== undefined
+    const shown = headers && headersWhere(headers, (name) => !PERSONAL_HEADER.test(name))
     return {
       sha256: this.#hashOf(copy),
       bytes: Buffer.from(copy.bytes, 'latin1'),
       copy,
       url: withoutCredentials(copy.url),
-      ...(isItsResponse && { status: latest.status, headers: Object.fromEntries(shown) as never }),
+      ...(isItsResponse && { status, headers: shown }),
     }
   }
 
@@ -130,19 +112,10 @@ export class Recorder {
   }
 
   /** Returns the record of a result, from `kind` on. */
-  result({ id, outcome, error, status, permit, tookMs, keyId, body, usage }: DecisionResult): string {
-    return fields({
-      kind: 'result',
-      id,
-      outcome,
-      error: error === undefined ? undefined : this.#errorOf(error),
-      status,
-      permit: permit && { ...permit, at: undefined, time: new Date(permit.at).toISOString() },
-      tookMs,
-      keyId,
-      body,
-      usage,
-    })
+  result({ id, outcome, error: given, status, permit, tookMs, keyId, body, usage }: DecisionResult): string {
+    const error = given === undefined ? undefined : this.#errorOf(given)
+    const shown = permit && { ...permit, at: undefined, time: new Date(permit.at).toISOString() }
+    return fields({ kind: 'result', id, outcome, error, status, permit: shown, tookMs, keyId, body, usage })
   }
 
   /** A URL of `redirectedFrom`: if hashed, its origin and `#sha256=…`. */
@@ -166,8 +139,10 @@ export class Recorder {
 
   #byOf(client: DecidingClient): string {
     return kept(this.#clients, client, ({ userAgent, productTokens, dialect, policy, maxBodyBytes }) => {
-      const { purpose, politely } = this.#options
-      return json({ userAgent, productTokens, purpose, dialect: shownDialect(dialect), policy, maxBodyBytes, politely })
+      const shown = dialects[dialect.name as DialectName] === dialect ? dialect.name : dialect
+      const { purpose } = this.#options
+      const politely = this.#politely
+      return json({ userAgent, productTokens, purpose, dialect: shown, policy, maxBodyBytes, politely })
     })
   }
 
@@ -185,8 +160,8 @@ export class Recorder {
 
   #headersOf(headers: Headers): string {
     return kept(this.#headers, headers, (all) => {
-      const shown = Object.entries(all).filter(([name, value]) => value && HEADERS_THAT_MATTER.has(name))
-      return shown.length === 0 ? '' : `,"headers":${json(Object.fromEntries(shown))}`
+      const shown = json(headersWhere(all, (name) => HEADERS_THAT_MATTER.test(name)))
+      return shown === '{}' ? '' : `,"headers":${shown}`
     })
   }
 }
@@ -200,8 +175,9 @@ function kept<K extends object, V>(map: WeakMap<K, V>, key: K, make: (key: K) =>
   return value
 }
 
-function shownDialect(dialect: Dialect): string | object {
-  return dialects[dialect.name as DialectName] === dialect ? dialect.name : dialect
+function headersWhere(headers: Headers, test: (name: string) => boolean): Record<string, string | readonly string[]> {
+  const entries = Object.entries(headers).filter(([name, value]) => value !== undefined && test(name))
+  return Object.fromEntries(entries) as Record<string, string | readonly string[]>
 }
 
 /** The JSON of an object without its first brace: the record continues it. */

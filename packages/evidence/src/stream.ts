@@ -1,7 +1,6 @@
 // Evidence as lines for a place of the caller's, such as a log collector.
 import { zstdCompressSync } from 'node:zlib'
-import { OptionError } from '@politely/core'
-import { callable } from '@politely/fetcher/internal'
+import { withMethods } from '@politely/fetcher/internal'
 import { type Evidence, Journal, type Output } from './journal.ts'
 import { type EvidenceOptions, streamSettings } from './options.ts'
 
@@ -21,10 +20,8 @@ export interface EvidenceStreamOptions extends EvidenceOptions {
  * @throws {EvidenceError} if `write` throws at once, unless `onFailure` is `continue`.
  */
 export function evidenceStream(options: EvidenceStreamOptions): Evidence {
-  const settings = streamSettings(options, { write: true })
-  const expected = 'a function such as (lines) => void process.stdout.write(lines)'
-  const write = callable('write', options.write, expected)
-  if (write === undefined) throw new OptionError('write', `is missing; expected ${expected}`)
+  const settings = streamSettings(options)
+  withMethods('options', options, ['write'], '{ write: (lines) => void process.stdout.write(lines) }')
   let isNew = true
   const output: Output = {
     path: 'the stream',
@@ -36,7 +33,7 @@ export function evidenceStream(options: EvidenceStreamOptions): Evidence {
     ends: () => undefined,
     rotate: () => undefined,
     write: (lines) => {
-      write(`${lines.map(({ line }) => line).join('\n')}\n`)
+      options.write(`${lines.join('\n')}\n`)
       isNew = false
     },
     sync: () => Promise.resolve(),

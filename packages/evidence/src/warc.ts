@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http'
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import { LRUCache } from '@politely/fetcher/internal'
 import { Folder, type Format } from './folder.ts'
-import { type Evidence, Journal, type Line, type LineAbout } from './journal.ts'
+import { type Evidence, type Item, Journal } from './journal.ts'
 import { type EvidenceFileOptions, fileSettings } from './options.ts'
 import type { RobotsFile } from './recorder.ts'
 
@@ -29,7 +29,7 @@ export function evidenceWarc(options: EvidenceFileOptions): Evidence {
 }
 
 function warcFormat(chain: string): Format {
-  const decisions = new LRUCache<string, LineAbout>({ max: MAX_DECISIONS })
+  const decisions = new LRUCache<string, Pick<Item, 'url' | 'file' | 'fileId'>>({ max: MAX_DECISIONS })
   let files = 0
   let infoId = ''
   return {
@@ -43,24 +43,20 @@ function warcFormat(chain: string): Format {
       infoId = randomUUID()
       const block = 'software: politely\r\nformat: WARC File Format 1.1\r\n'
       const type = { 'WARC-Type': 'warcinfo', 'WARC-Filename': name, 'Content-Type': 'application/warc-fields' }
-      return recordOf(infoId, new Date(now).toISOString(), type, block)
+      return recordOf(infoId, new Date(now).toISOString(), block, type)
     },
-    bytesOf: (line) => {
-      if (line.id !== undefined && line.url !== undefined) decisions.set(line.id, line)
-      const { url, fileId } = line.url === undefined && line.id !== undefined ? (decisions.get(line.id) ?? {}) : line
-      const metadata = recordOf(
-        randomUUID(),
-        line.time,
-        {
-          'WARC-Type': 'metadata',
-          'WARC-Warcinfo-ID': `<urn:uuid:${infoId}>`,
-          'WARC-Target-URI': targetOf(line.file?.url ?? url),
-          'WARC-Concurrent-To': fileId && `<urn:uuid:${fileId}>`,
-          'Content-Type': 'application/json',
-        },
-        line.line,
-      )
-      return line.file ? Buffer.concat([robotsRecord(line, line.file, infoId), metadata]) : metadata
+    bytesOf: (line, item) => {
+      const { id } = item
+      if (id !== undefined && item.url !== undefined) decisions.set(id, { url: item.url, fileId: item.fileId })
+      const { url, file, fileId } = (id === undefined ? undefined : decisions.get(id)) ?? item
+      const metadata = recordOf(randomUUID(), item.time, line, {
+        'WARC-Type': 'metadata',
+        'WARC-Warcinfo-ID': `<urn:uuid:${infoId}>`,
+        'WARC-Target-URI': targetOf(file?.url ?? url),
+        'WARC-Concurrent-To': fileId && `<urn:uuid:${fileId}>`,
+        'Content-Type': 'application/json',
+      })
+      return file && fileId ? Buffer.concat([robotsRecord(fileId, file, infoId), metadata]) : metadata
     },
     textOf: (bytes) => gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString(),
     keep: () => undefined, // it's in the same file
@@ -68,48 +64,44 @@ function warcFormat(chain: string): Format {
 }
 
 /** The record of a robots.txt: a `response` if its response is known, otherwise a `resource`. */
-function robotsRecord({ fileId = '' }: Line, file: RobotsFile, infoId: string): Buffer {
-  const { url, bytes, sha256, status, headers, copy } = file
-  const isResponse =
-    headers !== undefined && status !== undefined && status >= 200 && status < 300 && !/^ftp:/i.test(url)
-  const lines = isResponse ? [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`] : []
-  for (const [name, value] of Object.entries((isResponse && headers) || {})) {
-    const shown = OF_CODED_BODY.test(name) ? `X-Archive-Orig-${name}` : name
-    for (const one of [value].flat()) lines.push(`${shown}: ${one.replace(/[\r\n]+/g, ' ')}`)
+function robotsRecord(fileId: string, file: RobotsFile, infoId: string): Buffer {
+  const { url, bytes, sha256, status = 0, copy } = file
+  // The headers of a 304 are not those of the file. FTP has none.
+  const headers = status >= 200 && status < 300 && !/^ftp:/i.test(url) ? file.headers : undefined
+  let head = ''
+  if (headers !== undefined) {
+    head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+    for (const [name, value] of Object.entries(headers)) {
+      const shown = OF_CODED_BODY.test(name) ? `X-Archive-Orig-${name}` : name
+      for (const line of [value].flat()) head += `${shown}: ${line.replace(/[\r\n]+/g, ' ')}\r\n`
+    }
+    head += `Content-Length: ${bytes.length}\r\n\r\n`
   }
-  const head = isResponse ? [...lines, `Content-Length: ${bytes.length}`, '', ''].join('\r\n') : ''
-  return recordOf(
-    fileId,
-    new Date(copy.confirmedAt).toISOString(),
-    {
-      'WARC-Type': isResponse ? 'response' : 'resource',
-      'WARC-Warcinfo-ID': `<urn:uuid:${infoId}>`,
-      'WARC-Target-URI': targetOf(url),
-      'WARC-Payload-Digest': `sha256:${sha256}`,
-      'WARC-Truncated': copy.truncated ? 'length' : undefined,
-      'Content-Type': isResponse ? 'application/http; msgtype=response' : 'text/plain',
-    },
-    Buffer.concat([Buffer.from(head, 'latin1'), bytes]),
-  )
+  const block = Buffer.concat([Buffer.from(head, 'latin1'), bytes])
+  return recordOf(fileId, new Date(copy.confirmedAt).toISOString(), block, {
+    'WARC-Type': headers ? 'response' : 'resource',
+    'WARC-Warcinfo-ID': `<urn:uuid:${infoId}>`,
+    'WARC-Target-URI': targetOf(url),
+    'WARC-Payload-Digest': `sha256:${sha256}`,
+    'WARC-Truncated': copy.truncated ? 'length' : undefined,
+    'Content-Type': headers ? 'application/http; msgtype=response' : 'text/plain',
+  })
 }
 
+type Fields = Readonly<Record<string, string | undefined>>
+
 /** Returns a record as a gzip member. @param fields Those that are undefined are left out. */
-function recordOf(
-  id: string,
-  time: string,
-  fields: Readonly<Record<string, string | undefined>>,
-  content: string | Uint8Array,
-): Buffer {
-  const block = Buffer.from(content)
+function recordOf(id: string, time: string, block: string | Uint8Array, fields: Fields): Buffer {
   const all = {
     ...fields,
     'WARC-Record-ID': `<urn:uuid:${id}>`,
     'WARC-Date': time,
     'WARC-Block-Digest': `sha256:${hash('sha256', block)}`,
-    'Content-Length': `${block.length}`,
+    'Content-Length': `${Buffer.byteLength(block)}`,
   }
-  const lines = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}\r\n`]))
-  return gzipSync(Buffer.concat([Buffer.from(`WARC/1.1\r\n${lines.join('')}\r\n`), block, Buffer.from('\r\n\r\n')]))
+  const lines = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : `${name}: ${value}\r\n`))
+  const parts = [`WARC/1.1\r\n${lines.join('')}\r\n`, block, '\r\n\r\n']
+  return gzipSync(Buffer.concat(parts.map((part) => Buffer.from(part as string))))
 }
 
 /** Returns a URL as a URI (RFC 3986); undefined for an invalid one. */

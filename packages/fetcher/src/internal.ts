@@ -44,6 +44,7 @@ export { registerPoliteFetch } from './network/wrapped-fetches.ts'
 export { type ChooseDispatcher, dispatcherChooser } from './options/dispatchers.ts'
 export {
   CLIENT_OPTIONS,
+  checkedSink,
   namesItself,
   OPTIONS_OF_GATE,
   plausibleTimeout,
@@ -61,5 +62,6 @@ export {
   UNSEEN_CODING,
   watchCoding,
 } from './received-bodies.ts'
+export type { Decisions } from './report/decisions.ts'
 export { CACHE_HEADERS } from './report/reported-headers.ts'
 export { PROBED_ORIGIN } from './store/store-calls.ts'

@@ -16,11 +16,12 @@
 import { debuglog } from 'node:util'
 import { type HasHref, OptionError } from '@politely/core'
 import { escapeControls, isOfClass, isPromise, markClass, otherCopyProblem } from '@politely/core/internal'
-import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
+import { type ClientVerdict, type DecisionReceipt, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
   assertKnown,
   assertOptions,
   callable,
+  checkedSink,
   clientPort,
   describeValue,
   urlText,
@@ -57,7 +58,7 @@ import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
 import type { AllowedVerdict } from './report/allowed-verdict.ts'
 import { type GateCounters, GateCounts } from './report/counters.ts'
-import { causeText, GateClosedError } from './report/errors.ts'
+import { causeText, GateClosedError, RobotsDisallowedError } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast, RefusedForecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
@@ -76,7 +77,7 @@ const isTracing = debuglog('politely').enabled
 export interface GatePort
   extends Pick<
     GateContext,
-    'activity' | 'log' | 'now' | 'openRedirects' | 'pacer' | 'pacing' | 'redirects' | 'robots'
+    'activity' | 'decisions' | 'log' | 'now' | 'openRedirects' | 'pacer' | 'pacing' | 'redirects' | 'robots'
   > {
   /** The same as the public method, for arguments that are valid. Returns no promise if none is needed. */
   readonly enter: (
@@ -206,7 +207,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     if (given !== undefined)
       throw new OptionError('options', `a ${given} was given instead of options; write new PoliteGate({ robots })`)
     assertOptions(options, '{ robots: new RobotsClient({ userAgent }) }')
-    const { robots, now: clock, lookup, logger, ...pacingOptions } = options
+    const { robots, now: clock, lookup, logger, evidence, ...pacingOptions } = options
     assertRobots(robots)
     assertKnown(options, GATE_OPTIONS, OPTIONS_ELSEWHERE)
     const pacing = pacingOf(pacingOptions)
@@ -224,7 +225,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const concurrency = new ConcurrencyLimit(pacing, now)
     this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
     // Each of these objects knows the context, and is a part of it.
-    const context = { ...source, log, pacing, pacer, concurrency, redirects } as {
+    const decisions = port.decisionsOf(checkedSink(evidence))
+    const context = { ...source, log, pacing, pacer, concurrency, redirects, decisions } as {
       -readonly [P in keyof GateContext]: GateContext[P]
     }
     context.circuits = new Circuits({
@@ -240,7 +242,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       this.#closing.signal,
     )
     context.robotsPauses = new RobotsPauses(context, port.now, (origin, url) => routes.of(origin, url))
-    context.robots = new RobotsCheck(robots, context, this.#closing.signal, this.#disobedience.admits)
+    context.robots = new RobotsCheck(robots, context, this.#closing.signal, this.#disobedience)
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()
     context.sharedLimits = new SharedLimits({ pacer, now })
@@ -382,7 +384,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { signal, redirectedFrom } = whenArguments(options)
     const { robots } = this.#context
     const verdict = await robots.check(text, signal, redirectedFrom)
-    if (this.#disobedience.admits(verdict)) this.#disobedience.checked(verdict)
+    const isAdmitted = this.#disobedience.admits(verdict)
+    await robots.decide(verdict, redirectedFrom, 'check')?.written
+    if (isAdmitted) this.#disobedience.checked(verdict)
     else robots.refused(verdict)
     return verdict
   }
@@ -449,16 +453,19 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     redirectedFrom: readonly string[],
     { allowanceMs = 0, leaseMs, signal }: OuterOptions = {},
   ): Promise<GrantedPermit | Forecast> {
-    const { activity, now } = this.#context
+    const { activity, decisions, now } = this.#context
     const { url, verdict } = check
     const route = this.#routes.current(found)
     const how = { allowanceMs, leaseMs, signal, redirectedFrom, maxWaitMs: 0, isOuter: true }
-    const call = { url, ...how, enteredAt: stackOf(url) }
+    const call: EnterCall = { url, ...how, enteredAt: stackOf(url), receipt: undefined }
     activity.begin()
     try {
       this.#closing.signal.throwIfAborted()
       const entered = await route.lane.tryAdd(route, check, call)
       if (entered instanceof GrantedPermit) {
+        const decide = () => this.#context.robots.decide(entered.verdict, redirectedFrom)
+        if (decisions !== undefined) await this.#keep(entered, decide)
+        call.receipt = entered.receipt
         if (signal?.aborted) entered.abandon(signal.reason)
         signal?.throwIfAborted()
         return this.#start(entered, route)
@@ -466,7 +473,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       activity.end()
       return { allowed: true, verdict, at: now() + entered.waitMs, ...entered }
     } catch (error) {
-      activity.end()
+      this.#ended(call, error)
       throw error
     }
   }
@@ -532,20 +539,30 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const enteredAt = stackOf(url)
     const { robots, activity } = this.#context
     activity.begin()
+    const call: EnterCall = {
+      url,
+      signal,
+      redirectedFrom,
+      maxWaitMs,
+      allowanceMs: 0,
+      isOuter: false,
+      enteredAt,
+      receipt: undefined,
+    }
     try {
-      const call = { url, signal, redirectedFrom, maxWaitMs, allowanceMs: 0, isOuter: false, enteredAt }
       const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
+      call.receipt = check.receipt
       const route = this.#routeOf(check, signal)
       if (isPromise(route)) return this.#enterLater(check, call, route)
       const permit = route.lane.add(route, check, call)
       // After an abort in the same turn of the event loop, the request must not start. The requests
       // that enter after it start after it.
-      return isPromise(permit) || signal !== undefined || this.#startingSoon > 0
+      return isPromise(permit) || signal !== undefined || this.#startingSoon > 0 || check.receipt?.written !== undefined
         ? this.#startLater(permit, call, route)
         : this.#start(permit, route)
     } catch (error) {
-      activity.end()
+      this.#ended(call, error)
       throw error
     }
   }
@@ -556,7 +573,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
   ): Promise<Permit> {
-    if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(permit.url, signal, redirectedFrom)
+    if (redirectedFrom.length > 0)
+      await this.#context.robots.requireAllowed(permit.url, signal, redirectedFrom, 'again')
     signal?.throwIfAborted()
     return permit
   }
@@ -567,19 +585,21 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     call: EnterCall,
     pendingRoute?: Promise<Route<Lane>>,
   ): Promise<GrantedPermit> {
-    const { robots, activity } = this.#context
+    const { robots } = this.#context
     const { signal, redirectedFrom } = call
     try {
       let check = await pendingCheck
+      call.receipt = check.receipt
       const found = pendingRoute ?? this.#routeOf(check, signal)
       const route = isPromise(found) ? await found : found
-      if (isPromise(found)) check = await robots.requireAllowed(check.url, signal, redirectedFrom) // the rules may have changed meanwhile
+      if (isPromise(found)) check = await robots.requireAllowed(check.url, signal, redirectedFrom, check) // the rules may have changed meanwhile
+      call.receipt = check.receipt
       this.#closing.signal.throwIfAborted()
       signal?.throwIfAborted()
       const current = this.#routes.current(route)
       return this.#startLater(current.lane.add(current, check, call), call, current)
     } catch (error) {
-      activity.end()
+      this.#ended(call, error)
       throw error
     }
   }
@@ -587,22 +607,43 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** Starts a request when it has a permit, and after the calls of this turn of the event loop. */
   async #startLater(
     pending: GrantedPermit | Promise<GrantedPermit>,
-    { url, signal }: EnterCall,
+    call: EnterCall,
     route: Route<Lane>,
   ): Promise<GrantedPermit> {
+    const { url, signal } = call
     const isGranted = !isPromise(pending)
     if (isGranted) this.#startingSoon++
     try {
       const permit = await (isGranted ? pending : unlessFaked(pending, url, route.lane))
+      if (call.receipt?.written !== undefined) await this.#keep(permit, () => call.receipt)
       if (signal?.aborted) permit.abandon(signal.reason)
       signal?.throwIfAborted()
       return this.#start(permit, route)
     } catch (error) {
-      this.#context.activity.end()
+      this.#ended(call, error)
       throw error
     } finally {
       if (isGranted) this.#startingSoon--
     }
+  }
+
+  /** Waits until the decision about a request with a permit is kept, or gives the permit back. */
+  async #keep(permit: GrantedPermit, decide: () => DecisionReceipt | undefined): Promise<void> {
+    try {
+      permit.receipt = decide()
+      await permit.receipt?.written
+    } catch (error) {
+      permit.abandon(error)
+      throw error
+    }
+  }
+
+  /** The request does not start. */
+  #ended({ receipt }: EnterCall, error: unknown): void {
+    const { activity, decisions, now } = this.#context
+    activity.end()
+    if (receipt === undefined || error instanceof RobotsDisallowedError) return
+    decisions?.ended({ id: receipt.id, at: now(), outcome: 'not-sent', error })
   }
 
   #start(permit: GrantedPermit, { pacing }: Route): GrantedPermit {

@@ -296,6 +296,7 @@ export class RobotsCache {
     const at = now()
     const known = work.isForgotten ? undefined : last
     const entry = settle(known, origin, outcome, at, policy)
+    this.#telemetry.bases?.received(entry.latest, outcome.headers)
     if (outcome.kind === 'success') this.#telemetry.count('bytes', outcome.body.bytes.length)
     this.#redirectLimits.pauseAfter(outcome, entry)
     await this.#saveForTarget(origin, outcome, at)

@@ -44,6 +44,8 @@ import {
 import { type ClientSettings, clientSettingsOf, namesItself, type RobotsClientOptions } from '../options/options.ts'
 import type { Counters } from '../report/client-counters.ts'
 import { type ClientVerdict, clientVerdictOf, invalidUrlVerdict } from '../report/client-verdict.ts'
+import { DecisionBases, Decisions } from '../report/decisions.ts'
+import type { EvidenceSink } from '../report/evidence.ts'
 import type { Gauges } from '../report/gauges.ts'
 import { type ClientEvents, isCheckTraced, type ReportingClient, Telemetry } from '../report/telemetry.ts'
 import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
@@ -129,6 +131,12 @@ export interface ClientPort {
   readonly storedVerdict: (url: string) => Promise<ClientVerdict | undefined>
   /** Reads the store once, so that `storeOutageMs` is up to date without checks too. */
   readonly probeStore: () => Promise<void>
+  /** The same as the public method with only these options, without evidence of the decision. */
+  readonly check: (url: string, signal: AbortSignal, redirectedFrom: readonly string[]) => Promise<ClientVerdict>
+  /** The same as the public method, without evidence of the decision. */
+  readonly checkNow: (url: string, redirectedFrom: readonly string[]) => ClientVerdict | undefined
+  /** Returns where a gate keeps its decisions. @param sink The gate's own. Default: the client's. */
+  readonly decisionsOf: (sink: EvidenceSink | undefined) => Decisions | undefined
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -154,6 +162,8 @@ export class RobotsClient implements ReportingClient {
   readonly #settings: ClientSettings
   readonly #telemetry: Telemetry
   readonly #cache: RobotsCache
+  /** Set with the option `evidence`. */
+  readonly #decisions: Decisions | undefined
   /** Loaded by the first call of `usage`. */
   #usageReader: Promise<UsageReader> | undefined
   /** The parsed files of copies in memory, which calls of `usage` have in common. */
@@ -170,9 +180,12 @@ export class RobotsClient implements ReportingClient {
     now: () => this.#settings.now(),
     peek: (url, at) => this.#peek(url, at),
     countAllowed: () => this.#telemetry.countVerdict(true),
-    verdictOn: (url, cached, at) => clientVerdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
+    verdictOn: (url, cached, at) => this.#verdictOf(url, cached.entry.origin, url, cached, at),
     storedVerdict: (url) => this.#storedVerdict(url),
     probeStore: () => this.#cache.probeStore(),
+    check: (url, signal, redirectedFrom) => this.#checkSince(url, signal, redirectedFrom, undefined),
+    checkNow: (url, redirectedFrom) => this.#checkNow(url, redirectedFrom),
+    decisionsOf: (sink) => (sink === undefined ? this.#decisions : this.#decisionsFor(sink)),
   }
 
   static {
@@ -185,6 +198,8 @@ export class RobotsClient implements ReportingClient {
     this.#settings = clientSettingsOf(options, this.#closing.signal)
     this.#telemetry = new Telemetry(this, this.#settings.logger)
     this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
+    const { evidence } = this.#settings
+    this.#decisions = evidence && this.#decisionsFor(evidence)
     this.#logProductTokens(options.productToken === undefined ? 'userAgent' : 'productToken')
     if (!namesItself(this.#settings)) this.#warnOfUserAgent()
     const { signal } = this.#settings
@@ -261,11 +276,11 @@ export class RobotsClient implements ReportingClient {
       const known = this.#verdictByText(urlText(url))
       if (known !== undefined) {
         this.#telemetry.checked(known)
-        return known
+        return this.#decisions === undefined ? known : this.#kept(this.#decisions, known)
       }
     }
     assertLookupOptions(options)
-    return this.#checkSince(url, options, this.#sinceOf(options))
+    return this.#checkAndKeep(url, options, this.#sinceOf(options))
   }
 
   /**
@@ -280,8 +295,9 @@ export class RobotsClient implements ReportingClient {
     this.#throwIfClosed()
     const text = urlText(url)
     if (options !== undefined) assertCallOptions(options, CHECK_NOW_OPTIONS)
-    const verdict = this.#cachedVerdict(text, redirectChain(options?.redirectedFrom))
-    if (verdict !== undefined) this.#telemetry.checkedNow(verdict)
+    const redirectedFrom = redirectChain(options?.redirectedFrom)
+    const verdict = this.#checkNow(text, redirectedFrom)
+    if (verdict !== undefined) this.#decisions?.decide('check', verdict, redirectedFrom)
     return verdict
   }
 
@@ -299,8 +315,10 @@ export class RobotsClient implements ReportingClient {
     assertIterable('urls', urls, '[url]')
     const manyOptions = checkedManyOptions(options)
     const since = this.#sinceOf(options) // once, so that URLs of one origin share its fetch
-    const redirectedFrom = redirectChain(options.redirectedFrom)
-    return concurrentMap(urls, (url, signal) => this.#checkSince(url, { signal, redirectedFrom }, since), manyOptions)
+    const { redirectedFrom, maxAgeMs } = options
+    const check = (url: string | HasHref, signal: AbortSignal) =>
+      this.#checkAndKeep(url, { signal, redirectedFrom, maxAgeMs }, since)
+    return concurrentMap(urls, check, manyOptions)
   }
 
   /**
@@ -415,7 +433,16 @@ export class RobotsClient implements ReportingClient {
     const read = await reading
     signal?.throwIfAborted()
     this.#throwIfClosed()
-    return reader.report(parsed, robots, verdict, read, tdmrep, options.policyTokens)
+    const usage = reader.report(parsed, robots, verdict, read, tdmrep, options.policyTokens)
+    if (this.#decisions !== undefined) this.#keepUsage(this.#decisions, verdict, usage, response)
+    return usage
+  }
+
+  /** Adds the answers to the decision about the request for the page, or else to a new one. */
+  #keepUsage(decisions: Decisions, verdict: ClientVerdict, { purposes }: ClientUsage, response: unknown): void {
+    const id = sentPageOf(response)?.decision ?? decisions.decide('check', verdict).id
+    const usage = Object.fromEntries(Object.entries(purposes).map(([purpose, { answer }]) => [purpose, answer]))
+    decisions.ended({ id, at: this.#settings.now(), outcome: 'noted', usage })
   }
 
   /** Loads what `usage` needs of the origin: its robots.txt, and its tdmrep.json if it is wanted. */
@@ -497,12 +524,37 @@ export class RobotsClient implements ReportingClient {
     await this.close()
   }
 
-  /** `check` with the time of `#sinceOf` instead of `maxAgeMs`. */
-  async #checkSince(url: string | HasHref, options: LookupOptions, since: number | undefined): Promise<ClientVerdict> {
+  /** `check` with the time of `#sinceOf`. */
+  async #checkAndKeep(
+    url: string | HasHref,
+    options: LookupOptions,
+    since: number | undefined,
+  ): Promise<ClientVerdict> {
+    const { signal, maxAgeMs } = options
+    const redirectedFrom = redirectChain(options.redirectedFrom)
+    const verdict = await this.#checkSince(url, signal, redirectedFrom, since)
+    return this.#decisions === undefined ? verdict : this.#kept(this.#decisions, verdict, redirectedFrom, maxAgeMs)
+  }
+
+  /** Resolves with the verdict when the sink has kept the decision as safely as it promises. */
+  async #kept(
+    decisions: Decisions,
+    verdict: ClientVerdict,
+    redirectedFrom?: readonly string[],
+    maxAgeMs?: number | undefined,
+  ): Promise<ClientVerdict> {
+    await decisions.decide('check', verdict, redirectedFrom, { maxAgeMs }).written
+    return verdict
+  }
+
+  async #checkSince(
+    url: string | HasHref,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+    since: number | undefined,
+  ): Promise<ClientVerdict> {
     this.#throwIfClosed()
     const text = urlText(url)
-    const { signal } = options
-    const redirectedFrom = redirectChain(options.redirectedFrom)
     signal?.throwIfAborted()
     const verdict = await this.#telemetry.traceCheck(text, () => this.#check(text, signal, redirectedFrom, since))
     this.#telemetry.checked(verdict)
@@ -524,8 +576,31 @@ export class RobotsClient implements ReportingClient {
   }
 
   #verdict(text: string, url: ParsedUrl, { entry, rules }: CachedRules, since?: number): ClientVerdict {
-    const { now, policy } = this.#settings
-    return clientVerdictOf(text, url.origin, url, { entry: entrySince(entry, since), rules }, now(), policy)
+    return this.#verdictOf(text, url.origin, url, { entry: entrySince(entry, since), rules }, this.#settings.now())
+  }
+
+  #verdictOf(
+    text: string,
+    origin: string,
+    url: string | ParsedUrl,
+    cached: Pick<CachedRules, 'entry' | 'rules'>,
+    at: number,
+  ): ClientVerdict {
+    const verdict = clientVerdictOf(text, origin, url, cached, at, this.#settings.policy)
+    this.#telemetry.bases?.note(verdict, cached.entry, at)
+    return verdict
+  }
+
+  #decisionsFor(sink: EvidenceSink): Decisions {
+    this.#telemetry.bases ??= new DecisionBases(this.#settings, this.#settings.now)
+    return new Decisions(sink, this.#telemetry.bases)
+  }
+
+  #checkNow(text: string, redirectedFrom: readonly string[]): ClientVerdict | undefined {
+    this.#throwIfClosed()
+    const verdict = this.#cachedVerdict(text, redirectedFrom)
+    if (verdict !== undefined) this.#telemetry.checkedNow(verdict)
+    return verdict
   }
 
   /** Checks the arguments of a method, and returns the text of the URL. */
@@ -608,10 +683,9 @@ export class RobotsClient implements ReportingClient {
 
   /** Returns the verdict about a URL for which `#rulesByText` has rules. */
   #verdictByText(text: string): ClientVerdict | undefined {
-    const { now, policy } = this.#settings
-    const at = now()
+    const at = this.#settings.now()
     const cached = this.#rulesByText(text, at)
-    return cached && clientVerdictOf(text, cached.entry.origin, text, cached, at, policy)
+    return cached && this.#verdictOf(text, cached.entry.origin, text, cached, at)
   }
 
   async #storedVerdict(text: string): Promise<ClientVerdict | undefined> {
@@ -619,7 +693,7 @@ export class RobotsClient implements ReportingClient {
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
     const cached = await this.#cache.stored(url.origin)
-    return cached && clientVerdictOf(text, url.origin, url, cached, cached.entry.latest.at, this.#settings.policy)
+    return cached && this.#verdictOf(text, url.origin, url, cached, cached.entry.latest.at)
   }
 
   #peek(text: string, at: number): CachedRules | undefined {

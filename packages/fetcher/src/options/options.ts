@@ -17,6 +17,7 @@ import { MAX_TIMEOUT_MS } from '../base/timeout.ts'
 import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
 import { RobotsWay } from '../network/robots-way.ts'
 import { requireSockets } from '../network/undici.ts'
+import type { EvidenceSink } from '../report/evidence.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
 import { type AnyDispatcher, type DispatcherByOrigin, dispatcherChooser } from './dispatchers.ts'
@@ -173,6 +174,13 @@ export interface RobotsClientOptions {
    * Default: nothing is signed. Experimental.
    */
   readonly sign?: RequestSigner | undefined
+  /**
+   * Keeps each decision of the client, with everything that it depends on. Gates with this client
+   * keep theirs there too, and what became of each request. `evidenceFiles` of
+   * `@politely/evidence` creates such a sink; the caller closes it. If the sink cannot keep a
+   * decision, the check rejects with its error. Default: none.
+   */
+  readonly evidence?: EvidenceSink | undefined
   /** Aborting it closes the client. */
   readonly signal?: AbortSignal | undefined
   /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
@@ -198,6 +206,7 @@ export interface ClientSettings {
   readonly way: RobotsWay
   readonly httpCaches: 'allow' | 'revalidate'
   readonly sign: RequestSigner | undefined
+  readonly evidence: EvidenceSink | undefined
   readonly signal: AbortSignal | undefined
   readonly now: () => number
 }
@@ -263,6 +272,7 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   lookup: true,
   logger: true,
   sign: true,
+  evidence: true,
   signal: true,
   now: true,
 }
@@ -316,6 +326,7 @@ export function clientSettingsOf(options: RobotsClientOptions, closing?: AbortSi
     way: wayOf(options),
     httpCaches: oneOf('httpCaches', options.httpCaches ?? 'allow', ['allow', 'revalidate']),
     sign: checkedSigner(options.sign),
+    evidence: checkedSink(options.evidence),
     signal: abortSignal(options.signal),
     guard: new NetworkGuard({
       network: options.network,
@@ -386,6 +397,12 @@ export function plausibleTimeout(option: string, ms: number): number {
     )
   }
   return ms
+}
+
+/** @throws {OptionError} for a value that is not a sink. */
+export function checkedSink(sink: EvidenceSink | undefined): EvidenceSink | undefined {
+  const expected = 'a sink, such as evidenceFiles({ dir: "evidence" }) of @politely/evidence'
+  return withMethods('evidence', sink, ['decided', 'ended'], expected)
 }
 
 function checkedStore(store: Store | undefined): Store | undefined {

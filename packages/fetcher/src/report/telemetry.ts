@@ -16,6 +16,7 @@ import type { RobotsVia } from '../network/robots-way.ts'
 import { HAS_OWN_WAY } from '../network/undici.ts'
 import { ClientCounters, type CounterName, type Counters } from './client-counters.ts'
 import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
+import type { DecisionBases } from './decisions.ts'
 import type { Gauges } from './gauges.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
@@ -159,6 +160,8 @@ export class Telemetry {
   readonly #logger: Logger | undefined
   /** The way of the last attempt. */
   #via: RobotsVia = 'own'
+  /** Set if a sink of the option `evidence` gets decisions. */
+  bases: DecisionBases | undefined
 
   constructor(client: ReportingClient, logger: Logger | undefined) {
     this.#client = client
@@ -209,11 +212,16 @@ export class Telemetry {
   }
 
   /**
-   * Whether a listener, subscriber or logger needs each verdict. If not, `isAllowed` need not
+   * Whether a listener, subscriber, logger or sink needs each verdict. If not, `isAllowed` need not
    * create any.
    */
   get needsVerdicts(): boolean {
-    return this.#logger?.debug !== undefined || hasSubscribers(checkChannel) || this.#hasListeners('verdict')
+    return (
+      this.bases !== undefined ||
+      this.#logger?.debug !== undefined ||
+      hasSubscribers(checkChannel) ||
+      this.#hasListeners('verdict')
+    )
   }
 
   /** Counts and publishes a verdict. */

@@ -54,6 +54,7 @@ import type { SignatureHeaders } from '@politely/fetcher'
 import { type RequestSigner, withoutCredentials } from '@politely/fetcher'
 import { challengeOf, clientPort, withTimeout } from '@politely/fetcher/internal'
 import { type GatePort, gatePort, type PoliteGate } from '../gate.ts'
+import { GrantedPermit } from '../lane/granted-permit.ts'
 import type { Permit } from '../permit/permit.ts'
 import { headerTextOf, type RequestReport, type ResponseLike, reportOfFailure } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
@@ -170,12 +171,17 @@ export class Exchange {
     if (isPromise(signature)) {
       const limited = withLimit(Promise.resolve(signature), url, option, ms)
       return this.#port.robots.whileOpen(limited, signal).then((late) => {
-        this.#signature = late
+        this.#noteSignature(late)
         return late
       })
     }
-    this.#signature = signature
+    this.#noteSignature(signature)
     return signature
+  }
+
+  #noteSignature(signature: SignatureHeaders | undefined): void {
+    this.#signature = signature
+    if (this.#permit instanceof GrantedPermit) this.#permit.signature = signature
   }
 
   /** Calls `send`, which sends the request. Without a permit, it only calls it. */

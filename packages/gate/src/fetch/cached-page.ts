@@ -1,5 +1,6 @@
 // The option `cache` of politely(fetch): a cache answers a page, or lets it be sent.
 import { sentPageOf } from '@politely/fetcher/internal'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
 import { type Init, isRequest, plainHeaders } from './fetch-input.ts'
 import type { FetchResponse } from './fetch-response.ts'
 import type { CachedRequest } from './page-cache.ts'
@@ -12,18 +13,35 @@ export function answerPage(page: PageRequest): Promise<FetchResponse> {
   const { cache, gate, port } = polite
   const request = cache && requestToCache(page)
   if (cache === undefined || request === undefined) return sendPage(page, init)
+  let check: AllowedCheck | undefined
   return cache.respond(request, {
-    check: async () => void (await port.robots.requireAllowed(url, signal, redirectedFrom)),
-    checkStored: () => port.robots.requireStored(url, signal),
+    check: async () => {
+      check = await port.robots.requireAllowed(url, signal, redirectedFrom, 'stored-page')
+    },
+    checkStored: async () => {
+      check = await port.robots.requireStored(url, signal)
+      return check !== undefined
+    },
     send: (headers) => sendPage(page, initOfCache(init, request, headers)),
     robotsTagsOf: (sent) => sentPageOf(sent)?.robotsTags ?? [],
     codedBodyOf: (sent) => responseOriginOf(sent)?.codedBody,
     isRateLimited: (sent) => responseOriginOf(sent)?.isRateLimited === true,
     adopt: (response, source) => {
-      const sent = isLines(source) ? { robotsTags: source } : sentPageOf(source)
+      const sent = isLines(source)
+        ? { robotsTags: source, decision: stored(page, response, check) }
+        : sentPageOf(source)
       return rememberOrigin(response, { ...sent, robots: gate.robots, url, redirectedFrom })
     },
   })
+}
+
+/** Keeps that the cache has answered. Returns the id of the decision, with the option `evidence`. */
+function stored({ polite }: PageRequest, { status }: Response, check: AllowedCheck | undefined): string | undefined {
+  if (check?.receipt === undefined) return undefined
+  const { id } = check.receipt
+  const { decisions, now } = polite.port
+  decisions?.ended({ id, at: now(), outcome: 'stored-page', status })
+  return id
 }
 
 const isLines = (source: FetchResponse | readonly string[]): source is readonly string[] => Array.isArray(source)

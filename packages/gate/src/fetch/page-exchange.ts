@@ -4,6 +4,7 @@ import { isPromise } from '@politely/core/internal'
 import { describeValue, discard, UNTIL_HEADERS } from '@politely/fetcher/internal'
 import { Exchange, type ExchangeRequest, type Sender } from '../adapter/exchange.ts'
 import { warnOfQueueTimeout } from '../adapter/queue-timeout.ts'
+import type { GrantedPermit } from '../lane/granted-permit.ts'
 import { codedBodyOf, expectCodedBody } from '../permit/coded-bodies.ts'
 import { paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
 import { robotsTagsOfPermit } from '../permit/sending.ts'
@@ -154,6 +155,7 @@ class PageExchange extends Exchange {
         codedBody: cache && codedBodyOf(permit),
         isRateLimited: 'rateLimited' in report,
         pauseDuring: outsideOf(limit, timeout),
+        decision: (permit as Partial<GrantedPermit>).receipt?.id,
       })
       this.end(report)
       return response

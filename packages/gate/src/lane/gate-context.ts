@@ -6,6 +6,7 @@
 // one method each: a request may leave its lane, and a permit releases the limits that its lane
 // acquired.
 
+import type { Decisions } from '@politely/fetcher/internal'
 import type { Circuits } from '../circuit/circuits.ts'
 import type { Pacing } from '../options/pacing.ts'
 import type { LocalStarts } from '../pace/local-starts.ts'
@@ -31,6 +32,8 @@ export interface GateContext extends EventSource {
   readonly concurrency: ConcurrencyLimit
   readonly circuits: Circuits
   readonly robots: RobotsCheck
+  /** Undefined without the option `evidence`. */
+  readonly decisions: Decisions | undefined
   readonly robotsPauses: RobotsPauses
   readonly redirects: RedirectTargets
   readonly openRedirects: OpenRedirects

@@ -22,7 +22,7 @@
 import { inspect } from 'node:util'
 import { outcomeOf } from '@politely/core'
 import type { Delay, PaceResponse } from '@politely/core/engine'
-import { loggableVerdict } from '@politely/fetcher'
+import { type DecisionReceipt, loggableVerdict, type SignatureHeaders } from '@politely/fetcher'
 import type { SiteCircuit } from '../options/circuit.ts'
 import type { EnterCall } from '../options/enter-arguments.ts'
 import type { CircuitFailure, Ticket } from '../pace/pacer.ts'
@@ -68,6 +68,10 @@ export class GrantedPermit implements NestablePermit {
   onEndedElsewhere: (() => void) | undefined
   /** For how long another report of its slot changes nothing: see `Pacer.report`. Milliseconds. */
   reportOnceMs: number | undefined
+  /** Of the decision about the request, with the option `evidence`. */
+  receipt: DecisionReceipt | undefined
+  /** What signs the request. */
+  signature: SignatureHeaders | undefined
   /** The stack of the call of `enter`; usually undefined. */
   readonly enteredAt: string | undefined
   readonly redirectedFrom: readonly string[]
@@ -77,6 +81,7 @@ export class GrantedPermit implements NestablePermit {
   /** Undefined before `run`. */
   #sending: Sending | undefined
   #status: number | undefined
+  #failure: { readonly error: unknown } | undefined
   #phase: Phase = 'granted'
   /** Whether a report has asked for fewer requests. */
   #isPushedBack = false
@@ -103,7 +108,7 @@ export class GrantedPermit implements NestablePermit {
     context: GateContext,
     grant: Grant,
     check: AllowedCheck,
-    { redirectedFrom, enteredAt }: EnterCall,
+    { redirectedFrom, enteredAt, receipt }: EnterCall,
     waitedMs: number,
     waitedFor: WaitCause | undefined,
     circuit: SiteCircuit | undefined,
@@ -111,6 +116,7 @@ export class GrantedPermit implements NestablePermit {
   ) {
     this.#circuit = circuit
     this.#probe = probe
+    this.receipt = receipt
     this.enteredAt = enteredAt
     this.redirectedFrom = redirectedFrom
     this.#context = context
@@ -201,7 +207,9 @@ export class GrantedPermit implements NestablePermit {
   giveBack(reason: unknown): void {
     if (this.#phase !== 'granted') return
     this.abandon(reason)
-    this.#context.activity.end()
+    const { activity, decisions, now } = this.#context
+    if (this.receipt) decisions?.ended({ id: this.receipt.id, at: now(), outcome: 'not-sent', error: reason })
+    activity.end()
   }
 
   run<T>(send: () => T): T {
@@ -296,6 +304,7 @@ export class GrantedPermit implements NestablePermit {
   }
 
   #applyFailure(error: unknown): void {
+    this.#failure = { error }
     const outcome = error === undefined ? NO_RESPONSE : outcomeOf(error)
     if (outcome === undefined) {
       this.#giveBackProbe()
@@ -391,12 +400,24 @@ export class GrantedPermit implements NestablePermit {
           const { url, origin } = loggableVerdict(this.verdict)
           channels.done.publish({ gate, counters, at, url, origin, key: this.key, tookMs, status: this.#status })
         }
+        if (this.receipt !== undefined) this.#keepResult(this.receipt, at, tookMs)
       } finally {
         this.#releaseLimits(true)
         this.#giveBackProbe() // if nothing was reported
         activity.end()
       }
     }
+  }
+
+  /** Keeps what became of the request (option `evidence`). */
+  #keepResult({ id }: DecisionReceipt, at: number, tookMs: number): void {
+    const { waitedMs, waitedFor, waitedLevel, key, delay } = this
+    const isAnswered = this.#status !== undefined
+    const outcome = isAnswered ? 'answered' : this.#failure === undefined ? 'not-reported' : 'failed'
+    const permit = { at: this.#grant.startedAt, waitedMs, waitedFor, waitedLevel, key, delay }
+    const keyId = this.signature && keyIdOf(this.signature)
+    const { error } = this.#failure ?? {}
+    this.#context.decisions?.ended({ id, at, outcome, error, status: this.#status, permit, tookMs, keyId })
   }
 
   /** @param isOver Whether the pacer no longer counts the request, since its lease is over. */
@@ -444,4 +465,9 @@ export class GrantedPermit implements NestablePermit {
     const { url, key, verdict, delay, waitedMs, waitedFor, waitedLevel, redirectedFrom } = this
     return { url, key, verdict, delay, waitedMs, waitedFor, waitedLevel, redirectedFrom }
   }
+}
+
+/** Returns the parameter `keyid` of a signature (RFC 9421 §2.3). */
+function keyIdOf(signature: SignatureHeaders): string | undefined {
+  return /;keyid="([^"\\]*)"/i.exec(signature['signature-input'] ?? '')?.[1]
 }

@@ -210,7 +210,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
    */
   recheckNow(): 'allowed' | 'refused' | 'unknown' {
     try {
-      const check = this.#checking(() => this.#context.robots.requireAllowedNow(this.url))
+      const check = this.#checking(() => this.#context.robots.requireAllowedNow(this.url, undefined, this.#check))
       if (check === undefined) return 'unknown'
       this.#update(check)
       return 'allowed'
@@ -227,7 +227,8 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   async recheck(): Promise<boolean> {
     try {
       const { signal, redirectedFrom } = this.call
-      this.#update(await this.#checking(() => this.#context.robots.requireAllowed(this.url, signal, redirectedFrom)))
+      const check = () => this.#context.robots.requireAllowed(this.url, signal, redirectedFrom, this.#check)
+      this.#update(await this.#checking(check))
       return true
     } catch (error) {
       this.fail(error)
@@ -326,6 +327,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
 
   #update(check: AllowedCheck): void {
     this.#check = check
+    this.call.receipt = check.receipt
     this.#limits = this.route.limitsFor(check)
   }
 

@@ -1,5 +1,6 @@
 // Checks the options of `enter`, `check` and `when`.
 import { OptionError } from '@politely/core'
+import type { DecisionReceipt } from '@politely/fetcher'
 import { abortSignal, assertOptions, describeValue, NO_URLS, redirectChain } from '@politely/fetcher/internal'
 import type { EnterOptions, WhenOptions } from './gate-options.ts'
 import { CHECKS } from './option-table.ts'
@@ -30,6 +31,8 @@ export interface EnterCall extends EnterArguments {
   readonly isOuter: boolean
   /** The stack of the call; usually undefined. */
   readonly enteredAt: string | undefined
+  /** Of the last decision about the request, with the option `evidence`. */
+  receipt: DecisionReceipt | undefined
 }
 
 const NO_ARGUMENTS: EnterArguments = { signal: undefined, redirectedFrom: NO_URLS, maxWaitMs: undefined }

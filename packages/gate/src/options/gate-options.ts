@@ -1,6 +1,6 @@
 // The options of a gate and of its methods.
 import type { LookupFunction } from 'node:net'
-import type { Logger, RobotsClient } from '@politely/fetcher'
+import type { EvidenceSink, Logger, RobotsClient } from '@politely/fetcher'
 import type { PacingOptions } from '../pace/pacing-options.ts'
 
 /** Options of a `PoliteGate`. Only `robots` is required. */
@@ -25,6 +25,13 @@ export interface PoliteGateOptions extends PacingOptions {
    * permits that are not released. `console` is one. Default: the `logger` of `robots`.
    */
   readonly logger?: Logger | undefined
+  /**
+   * Keeps each decision about a request, and what became of it. A request starts when its decision is
+   * kept as safely as the sink promises, and not at all if the sink cannot keep it: `enter` rejects with
+   * the error of the sink. `evidenceFiles` of `@politely/evidence` creates such a sink; the caller
+   * closes it. Default: the option `evidence` of `robots`.
+   */
+  readonly evidence?: EvidenceSink | undefined
 }
 
 /** Where the URL of a request comes from. */

@@ -22,6 +22,7 @@ export const GATE_OPTIONS: Readonly<Record<keyof PoliteGateOptions, true>> = {
   now: true,
   lookup: true,
   logger: true,
+  evidence: true,
   ...PACING_OPTIONS,
 }
 

@@ -1,5 +1,6 @@
 // A URL that may be requested: robots.txt allows it, or the option `obey` admits it. Few requests need
 // its verdict, so it is made when it is read.
+import type { DecisionReceipt } from '@politely/fetcher'
 import type { CachedRules, ClientPort } from '@politely/fetcher/internal'
 import type { AskedPace } from '../options/pacing.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
@@ -10,6 +11,8 @@ export class AllowedCheck {
   readonly asked: AskedPace
   /** Two checks with the same source have the same rules. */
   readonly source: CachedRules | AllowedVerdict
+  /** Of its decision, with the option `evidence`. */
+  readonly receipt: DecisionReceipt | undefined
   readonly #client: ClientPort | undefined
   readonly #checkedAt: number
   #verdict: AllowedVerdict | undefined
@@ -20,7 +23,9 @@ export class AllowedCheck {
     url: string,
     client: ClientPort | undefined,
     checkedAt: number,
+    receipt: DecisionReceipt | undefined,
   ) {
+    this.receipt = receipt
     this.#verdict = verdict
     this.url = url
     this.source = (cached ?? verdict) as CachedRules | AllowedVerdict
@@ -30,13 +35,13 @@ export class AllowedCheck {
     this.#checkedAt = checkedAt
   }
 
-  static by(verdict: AllowedVerdict): AllowedCheck {
-    return new AllowedCheck(verdict, undefined, verdict.url, undefined, 0)
+  static by(verdict: AllowedVerdict, receipt?: DecisionReceipt): AllowedCheck {
+    return new AllowedCheck(verdict, undefined, verdict.url, undefined, 0, receipt)
   }
 
   /** @param checkedAt The time of the check, by the clock of the client. */
   static byRules(url: string, cached: CachedRules, client: ClientPort, checkedAt: number): AllowedCheck {
-    return new AllowedCheck(undefined, cached, url, client, checkedAt)
+    return new AllowedCheck(undefined, cached, url, client, checkedAt, undefined)
   }
 
   get verdict(): AllowedVerdict {

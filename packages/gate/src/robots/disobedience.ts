@@ -36,6 +36,11 @@ export class Disobedience {
     return origin !== undefined && access?.reason !== 'blocked-address' && !this.#sitePacingOf(origin).obey.rules
   }
 
+  /** Returns the option for a URL that it admits; undefined if robots.txt allows it. */
+  obeyOf({ allowed, origin }: ClientVerdict): SitePacing['obey'] | undefined {
+    return allowed || origin === undefined ? undefined : this.#sitePacingOf(origin).obey
+  }
+
   /** Counts and logs a request that was admitted although robots.txt disallows it. */
   checked(verdict: AllowedVerdict): void {
     if (verdict.allowed) return

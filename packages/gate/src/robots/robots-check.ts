@@ -1,7 +1,21 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each
 // refusal.
-import { type BlockedAddressError, type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
-import { type ClientPort, clientPort, linkSignals, NO_URLS, orAborted } from '@politely/fetcher/internal'
+import {
+  type BlockedAddressError,
+  type ClientVerdict,
+  type Decision,
+  type DecisionReceipt,
+  loggableVerdict,
+  type RobotsClient,
+} from '@politely/fetcher'
+import {
+  type ClientPort,
+  clientPort,
+  type Decisions,
+  linkSignals,
+  NO_URLS,
+  orAborted,
+} from '@politely/fetcher/internal'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import { RobotsDisallowedError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
@@ -13,26 +27,33 @@ import type { RobotsPauses } from './robots-pauses.ts'
 interface CheckContext extends EventSource {
   readonly redirects: RedirectTargets
   readonly robotsPauses: RobotsPauses
+  readonly decisions: Decisions | undefined
 }
+
+/**
+ * What a check is for. With the option `evidence`, each is a decision, apart from a check of the same
+ * request `again`, or of one with an earlier check: then only a refusal, and a change of the rules.
+ */
+export type CheckedFor = Decision['use'] | 'again' | AllowedCheck
 
 export class RobotsCheck {
   readonly #client: RobotsClient
   readonly #port: ClientPort
   readonly #context: CheckContext
   readonly #closing: AbortSignal
-  readonly #admits: Disobedience['admits']
+  readonly #disobedience: Disobedience
 
   /**
    * @param closing The gate aborts it when it closes.
-   * @param admits Returns whether a URL may be requested. The option `obey` may admit more than
+   * @param disobedience Says whether a URL may be requested. The option `obey` may admit more than
    * robots.txt allows.
    */
-  constructor(client: RobotsClient, context: CheckContext, closing: AbortSignal, admits: Disobedience['admits']) {
+  constructor(client: RobotsClient, context: CheckContext, closing: AbortSignal, disobedience: Disobedience) {
     this.#client = client
     this.#port = clientPort(client)
     this.#context = context
     this.#closing = closing
-    this.#admits = admits
+    this.#disobedience = disobedience
   }
 
   /**
@@ -58,7 +79,11 @@ export class RobotsCheck {
    * Checks a URL without a fetch. Returns undefined if the verdict is not known.
    * @throws {RobotsDisallowedError} if the URL may not be requested. The refusal is counted.
    */
-  requireAllowedNow(url: string, redirectedFrom: readonly string[] = NO_URLS): AllowedCheck | undefined {
+  requireAllowedNow(
+    url: string,
+    redirectedFrom: readonly string[] = NO_URLS,
+    checkedFor: CheckedFor = 'request',
+  ): AllowedCheck | undefined {
     const port = this.#port
     const at = port.now()
     const rules = redirectedFrom.length === 0 ? port.peek(url, at) : undefined
@@ -67,7 +92,7 @@ export class RobotsCheck {
       return AllowedCheck.byRules(url, rules, port, at)
     }
     const verdict = this.#checkNow(url, redirectedFrom)
-    return verdict && this.#allowedOrThrow(verdict)
+    return verdict && this.#allowedOrThrow(verdict, redirectedFrom, checkedFor)
   }
 
   /**
@@ -79,22 +104,33 @@ export class RobotsCheck {
     url: string,
     signal: AbortSignal | undefined,
     chain: readonly string[],
+    checkedFor: CheckedFor = 'request',
   ): AllowedCheck | Promise<AllowedCheck> {
     const redirectedFrom = this.#sourcesOf(url, signal, chain)
     return (
-      this.requireAllowedNow(url, redirectedFrom) ??
-      this.#checkLater(url, signal, redirectedFrom).then((verdict) => this.#allowedOrThrow(verdict))
+      this.requireAllowedNow(url, redirectedFrom, checkedFor) ??
+      this.#checkLater(url, signal, redirectedFrom).then((verdict) =>
+        this.#allowedOrThrow(verdict, redirectedFrom, checkedFor),
+      )
     )
   }
 
   /**
-   * Checks a URL against the robots.txt in memory or in the store, however old. Resolves with false if
-   * neither has it. Rejects with a `RobotsDisallowedError`, as `requireAllowed` does.
+   * Checks a URL against the robots.txt in memory or in the store, however old. Resolves with undefined
+   * if neither has it. Rejects with a `RobotsDisallowedError`, as `requireAllowed` does.
    */
-  async requireStored(url: string, signal: AbortSignal | undefined): Promise<boolean> {
+  async requireStored(url: string, signal: AbortSignal | undefined): Promise<AllowedCheck | undefined> {
     const verdict = await this.whileOpen(this.#port.storedVerdict(url), signal)
-    if (verdict !== undefined) this.#allowedOrThrow(verdict)
-    return verdict !== undefined
+    return verdict && this.#allowedOrThrow(verdict, NO_URLS, 'stored-page')
+  }
+
+  /** Keeps a decision whose request may be sent elsewhere. @throws what the sink throws. */
+  decide(
+    verdict: ClientVerdict,
+    chain: readonly string[] = NO_URLS,
+    use: 'request' | 'check' = 'request',
+  ): DecisionReceipt | undefined {
+    return this.#decide(verdict, this.#allSourcesOf(verdict.url, chain), use)
   }
 
   /**
@@ -113,6 +149,7 @@ export class RobotsCheck {
   /** Throws what `requireAllowed` throws for a host at a blocked address. */
   refuse(url: string, refusal: BlockedAddressError): never {
     const verdict = this.#port.blockedVerdict(url, refusal)
+    this.#decide(verdict, NO_URLS, 'request')
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }
@@ -143,21 +180,48 @@ export class RobotsCheck {
   #sourcesOf(url: string, signal: AbortSignal | undefined, chain: readonly string[]): readonly string[] {
     this.#closing.throwIfAborted()
     signal?.throwIfAborted()
+    return this.#allSourcesOf(url, chain)
+  }
+
+  #allSourcesOf(url: string, chain: readonly string[]): readonly string[] {
     const origins = this.#context.redirects.to(url)
     return origins.length === 0 ? chain : [...origins, ...chain]
   }
 
   #checkNow(url: string, redirectedFrom: readonly string[]): ClientVerdict | undefined {
+    if (this.#context.decisions !== undefined) return this.#port.checkNow(url, redirectedFrom) // this gate keeps it
     return this.#client.checkNow(url, redirectedFrom.length === 0 ? undefined : { redirectedFrom })
   }
 
   #checkLater(url: string, signal: AbortSignal | undefined, redirectedFrom: readonly string[]): Promise<ClientVerdict> {
-    return this.#untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
+    return this.#untilClosed(signal, (ends) =>
+      this.#context.decisions === undefined
+        ? this.#client.check(url, { signal: ends, redirectedFrom })
+        : this.#port.check(url, ends, redirectedFrom),
+    )
   }
 
-  #allowedOrThrow(verdict: ClientVerdict): AllowedCheck {
-    if (this.#admits(verdict)) return AllowedCheck.by(verdict)
+  #allowedOrThrow(verdict: ClientVerdict, redirectedFrom: readonly string[], checkedFor: CheckedFor): AllowedCheck {
+    const receipt = this.#decide(verdict, redirectedFrom, checkedFor)
+    if (this.#disobedience.admits(verdict)) return AllowedCheck.by(verdict, receipt)
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
+  }
+
+  /** Keeps a decision, unless the same one about this request is kept. @throws what the sink throws. */
+  #decide(
+    verdict: ClientVerdict,
+    redirectedFrom: readonly string[],
+    checkedFor: CheckedFor,
+  ): DecisionReceipt | undefined {
+    const { decisions } = this.#context
+    if (decisions === undefined) return undefined
+    const isAdmitted = this.#disobedience.admits(verdict)
+    const before = typeof checkedFor === 'object' ? checkedFor : undefined
+    const isKnown = before?.receipt === undefined || decisions.haveSameBasis(before.verdict, verdict)
+    if (isAdmitted && (checkedFor === 'again' || (before !== undefined && isKnown))) return before?.receipt
+    const obey = isAdmitted ? this.#disobedience.obeyOf(verdict) : undefined
+    const use = checkedFor === 'again' || before !== undefined ? 'request' : (checkedFor as Decision['use'])
+    return decisions.decide(use, verdict, redirectedFrom, { obey, replaces: before?.receipt?.id })
   }
 }

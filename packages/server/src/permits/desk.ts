@@ -290,7 +290,10 @@ export class PermitDesk {
           const found = await this.#entrances.of(call, item.url)
           item.pending = 'pending' in found ? found.pending : undefined
           if ('pending' in found) return { state: 'wait', waitMs: found.waitMs, because: 'robots-txt' }
-          if ('allowed' in found) return this.#refused(item, found)
+          if ('allowed' in found) {
+            if (found.budget === undefined && found.circuit === undefined) this.#port.robots.decide(found.verdict)
+            return this.#refused(item, found)
+          }
           const { key } = found.lane
           const enter = (isLate: boolean) => this.#answer(item, () => this.#enter(call, item, found, isLate))
           if (byKey.get(key)?.push(enter) === undefined) byKey.set(key, [enter])
