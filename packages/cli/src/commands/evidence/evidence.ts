@@ -10,7 +10,7 @@ import { type ExitName, UsageError } from '../../exit-code.ts'
 import { explainReadError } from '../../input/robots-file.ts'
 import { replaceFile } from '../../output/file.ts'
 import { printOne, printReport, rowsWithin } from '../../output/report.ts'
-import { indentedJson, write } from '../../output/write.ts'
+import { jsonLine, write } from '../../output/write.ts'
 import { runVerb, type Verbs } from '../../verb.ts'
 import { explanationText, replayText, verificationText } from './format-evidence.ts'
 
@@ -102,7 +102,7 @@ function report(args: Arguments, [dir = '']: readonly string[]): Promise<number>
   const file = args.get('output')
   return withAudit(async (audit) => {
     const { html, facts } = await audit.reportEvidence(dir)
-    const text = args.get('format') === 'json' ? indentedJson(facts) : html
+    const text = args.get('format') === 'json' ? jsonLine(facts) : html
     await (file === undefined ? write(text) : replaceFile('output', file, [text]))
     return 0
   })
