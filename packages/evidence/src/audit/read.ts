@@ -10,7 +10,7 @@ import { constants, createGunzip, createZstdDecompress, zstdDecompressSync } fro
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/core/engine'
 import { type EvidenceRecord, type FileRecord, RECORD_VERSION } from '../record.ts'
-import { type RobotsFile, RobotsFiles } from './robots-files.ts'
+import { MAX_FILE_BYTES, type RobotsFile, RobotsFiles } from './robots-files.ts'
 import { MAX_RECORD_BYTES, payloadOf, warcRecords } from './warc.ts'
 
 /** Where something stands. */
@@ -140,7 +140,8 @@ export class EvidenceFolder {
   #keepContent({ content, sha256 }: FileRecord): void {
     if (content === undefined) return
     try {
-      this.#robots.keep(zstdDecompressSync(Buffer.from(content, 'base64')), sha256)
+      const bytes = zstdDecompressSync(Buffer.from(content, 'base64'), { maxOutputLength: MAX_FILE_BYTES })
+      this.#robots.keep(bytes, sha256)
     } catch {
       this.#robots.keep(Buffer.alloc(0), sha256) // so that it counts as damaged
     }

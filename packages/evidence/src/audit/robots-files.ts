@@ -17,7 +17,7 @@ export type RobotsFile =
 /** So many bytes of files stay in memory. */
 const MEMORY_BYTES = 32 * 2 ** 20
 /** A longer file is damaged: no client reads so much of a robots.txt. */
-const MAX_FILE_BYTES = 512 * 2 ** 20
+export const MAX_FILE_BYTES: number = 2 ** 28
 
 export function sha256Of(data: string | Uint8Array): string {
   return hash('sha256', data)
