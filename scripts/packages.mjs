@@ -25,7 +25,7 @@ export function publishedPackages() {
  */
 export function entryPoints({ name, exports }) {
   return Object.entries(exports)
-    .filter(([path]) => path !== './package.json')
+    .filter(([, target]) => typeof target === 'object') // package.json and data have a path
     .map(([path, { default: file, import: { default: esm } = {}, require: commonJs }]) => ({
       specifier: path.replace('.', name),
       file: file ?? esm,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { Folder, type Format } from './folder.ts'
 import { type Evidence, Journal } from './journal.ts'
-import { type EvidenceFileOptions, fileSettings } from './options.ts'
+import { type EvidenceFileOptions, folderSettings } from './options.ts'
 
 /**
  * Creates a sink that writes a folder: `2026-11-28T16.ndjson` while it is written, with one record
@@ -15,7 +15,7 @@ import { type EvidenceFileOptions, fileSettings } from './options.ts'
  * @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`.
  */
 export function evidenceFiles(options: EvidenceFileOptions): Evidence {
-  const settings = fileSettings(options)
+  const settings = folderSettings(options)
   const format: Format = {
     compresses: true,
     openName: (now, n) => `${new Date(now).toISOString().slice(0, 13)}${n === 1 ? '' : `.${n}`}.ndjson`,

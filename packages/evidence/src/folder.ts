@@ -13,7 +13,7 @@ import { createZstdCompress } from 'node:zlib'
 import { messageOf } from '@politely/fetcher/internal'
 import { HOST, hasEnded } from './host.ts'
 import type { Item, Output } from './journal.ts'
-import type { FileSettings } from './options.ts'
+import type { FolderSettings } from './options.ts'
 import type { RobotsFile } from './recorder.ts'
 
 /** How the files of a folder look. */
@@ -37,7 +37,7 @@ type OpenFile = { readonly fd: number; readonly path: string; readonly period: n
 
 export class Folder implements Output {
   after: string | undefined
-  readonly #settings: FileSettings
+  readonly #settings: FolderSettings
   readonly #format: Format
   #file: OpenFile | undefined
   /** What runs in the background. Never rejects. */
@@ -45,7 +45,7 @@ export class Folder implements Output {
   #syncing: Promise<void> = Promise.resolve()
   #nextSync: Promise<void> | undefined
 
-  constructor(settings: FileSettings, format: Format) {
+  constructor(settings: FolderSettings, format: Format) {
     this.#settings = settings
     this.#format = format
     this.#run(settings.dir, async () => this.#finishOthers())

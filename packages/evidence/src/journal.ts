@@ -9,7 +9,7 @@
 // Because records get their numbers when they are written, a new file can begin at any time, and a
 // decision that could not be written can be taken out of the queue.
 import { hash, randomBytes, randomUUID, sign } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { OptionError } from '@politely/core'
 import type { Decision, DecisionReceipt, DecisionResult, EvidenceSink } from '@politely/fetcher'
 import { describeValue, LRUCache, messageOf, sentPageOf } from '@politely/fetcher/internal'
@@ -17,7 +17,7 @@ import { EvidenceError, writeError } from './errors.ts'
 import { HOST } from './host.ts'
 import type { HeadKey, Settings } from './options.ts'
 import { RECORD_VERSION } from './record.ts'
-import { Recorder, type RobotsFile } from './recorder.ts'
+import { fields, Recorder, type RobotsFile } from './recorder.ts'
 
 /** A record in the queue, and what an output may need to know of it. */
 export interface Item {
@@ -55,12 +55,6 @@ export interface Output {
   sync(): Promise<void>
   /** Ends the file and finishes the work in the background. */
   close(): Promise<void>
-}
-
-/** How many records were lost, and when the first was. Milliseconds since 1970. */
-interface Gap {
-  readonly lost: number
-  readonly since: number
 }
 
 /** The counters of a sink. */
@@ -112,6 +106,7 @@ export class Journal implements Evidence {
   readonly #settings: Settings
   readonly #output: Output
   readonly #recorder: Recorder
+  readonly #politely = readVersion()
   /** The robots.txt that were written, by hash, with the IDs of their records. */
   readonly #files = new LRUCache<string, string>({ max: MAX_FILES })
   #queue: Item[] = []
@@ -120,7 +115,8 @@ export class Journal implements Evidence {
   #prev = ''
   #decisions = 0
   #lost = 0
-  #gap: Gap | undefined
+  /** The lost records that no `gap` record counts yet, and when the first was lost. */
+  #gap: { readonly lost: number; readonly since: number } | undefined
   #failure: EvidenceError | undefined
   #timer: NodeJS.Timeout | undefined
   #timerMs = 0
@@ -133,7 +129,7 @@ export class Journal implements Evidence {
   constructor(settings: Settings, outputOf: (chain: string) => Output) {
     this.chain = randomBytes(6).toString('hex')
     this.#settings = settings
-    this.#recorder = new Recorder(settings, version())
+    this.#recorder = new Recorder(settings, this.#politely)
     this.#output = outputOf(this.chain)
     this.#signed.at = settings.now()
     try {
@@ -266,10 +262,10 @@ export class Journal implements Evidence {
     const { now, key, signEveryMs } = this.#settings
     const at = now()
     const ending = this.#output.ends(at, this.#bytes)
-    if (ending === 'full' && this.#seq > this.#signed.seq) this.#write(at, [], 'signed')
+    if (ending === 'full' && this.#seq > this.#signed.seq) this.#write(at, [], true)
     if (ending !== undefined) this.#output.rotate()
     const isSigned = end === 'last' || at - this.#signed.at >= signEveryMs
-    this.#write(at, this.#queue, isSigned ? 'signed' : undefined, end)
+    this.#write(at, this.#queue, isSigned, end)
     this.#queue = []
     this.#bytes = 0
     this.#failure = undefined
@@ -279,14 +275,26 @@ export class Journal implements Evidence {
   }
 
   /** Writes records, and those that belong before and after them. */
-  #write(at: number, queue: readonly Item[], signed?: 'signed' | undefined, end?: 'last'): void {
+  #write(at: number, queue: readonly Item[], isSigned: boolean, end?: 'last'): void {
     const { key } = this.#settings
     const time = new Date(at).toISOString()
     const items = [...queue]
     const { isNew, after } = this.#output
-    if (isNew) items.unshift({ time, text: startText(after) })
-    if (this.#gap !== undefined) items.push({ time, text: gapText(this.#gap, this.#failure) })
-    const mustSign = key && signed && this.#seq + items.length > this.#signed.seq
+    const start = {
+      kind: 'start',
+      politely: this.#politely,
+      node: process.version,
+      pid: process.pid,
+      host: HOST,
+      after,
+    }
+    if (isNew) items.unshift({ time, text: fields(start) })
+    if (this.#gap !== undefined) {
+      const { lost, since } = this.#gap
+      const error = messageOf(this.#failure?.cause ?? this.#failure)
+      items.push({ time, text: fields({ kind: 'gap', lost, since: new Date(since).toISOString(), error }) })
+    }
+    const mustSign = key && isSigned && this.#seq + items.length > this.#signed.seq
     if (mustSign) items.push({ time, text: (seq, prev) => headText(key, this.chain, seq, prev) })
     if (end === 'last') items.push({ time, text: '"kind":"end"}' })
     if (items.length === 0) return
@@ -330,19 +338,9 @@ export class Journal implements Evidence {
   }
 }
 
-function startText(after: string | undefined): string {
-  const { pid, version: node } = process
-  return JSON.stringify({ kind: 'start', politely: version(), node, pid, host: HOST, after }).slice(1)
-}
-
-function gapText({ lost, since }: Gap, failure: Error | undefined): string {
-  const error = messageOf(failure?.cause ?? failure)
-  return JSON.stringify({ kind: 'gap', lost, since: new Date(since).toISOString(), error }).slice(1)
-}
-
 function headText({ secret, shown, keyId }: HeadKey, chain: string, seq: number, prev: string): string {
   const signature = sign(null, Buffer.from(`politely-evidence 1 ${chain} ${seq} ${prev}`), secret).toString('base64url')
-  return JSON.stringify({ kind: 'head', key: shown, keyId, signature }).slice(1)
+  return fields({ kind: 'head', key: shown, keyId, signature })
 }
 
 /** @throws {OptionError} for another type. */
@@ -358,16 +356,11 @@ function describeBody(body: unknown): { readonly sha256: string; readonly bytes:
   )
 }
 
-let ownVersion: string | undefined
-
 /** The version of Politely. `unknown` if this code was bundled without its package.json. */
-function version(): string {
+function readVersion(): string {
   try {
-    ownVersion ??= (
-      JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-    ).version
+    return (createRequire(import.meta.url)('@politely/evidence/package.json') as { readonly version: string }).version
   } catch {
-    ownVersion = 'unknown'
+    return 'unknown'
   }
-  return ownVersion
 }

@@ -61,8 +61,8 @@ export interface EvidenceFileOptions extends EvidenceOptions {
   readonly fsync?: boolean | undefined
 }
 
-const NAMES = ['mode', 'onFailure', 'urls', 'purpose', 'key', 'signEveryMs', 'logger', 'now'] as const
-const NAMES_OF_FOLDERS = [...NAMES, 'dir', 'rotateEveryMs', 'maxFileBytes', 'fsync'] as const
+const NAMES = ['mode', 'onFailure', 'urls', 'purpose', 'key', 'signEveryMs', 'logger', 'now']
+const NAMES_OF_FOLDERS = ['dir', 'rotateEveryMs', 'maxFileBytes', 'fsync']
 
 /** A key that signs heads. */
 export interface HeadKey {
@@ -83,11 +83,11 @@ export interface Settings extends Checked<Omit<EvidenceOptions, 'key' | 'logger'
 }
 
 /** The checked options of a folder. */
-export type FileSettings = Settings & Checked<Pick<EvidenceFileOptions, 'dir' | 'rotateEveryMs' | 'maxFileBytes'>>
+export type FolderSettings = Settings & Checked<Pick<EvidenceFileOptions, 'dir' | 'rotateEveryMs' | 'maxFileBytes'>>
 
 /** @throws {OptionError} for an invalid or unknown option. */
-export function fileSettings(options: EvidenceFileOptions): FileSettings {
-  assertOptions(options, '{ dir: "evidence" }', known(NAMES_OF_FOLDERS))
+export function folderSettings(options: EvidenceFileOptions): FolderSettings {
+  const checked = settingsOf(options, '{ dir: "evidence" }', NAMES_OF_FOLDERS)
   const { dir, rotateEveryMs = 3_600_000, maxFileBytes = 2 ** 28, fsync = false, mode } = options
   if (typeof dir !== 'string' || dir === '')
     throw new OptionError('dir', `${describeValue(dir)} is not a folder; expected a path such as "evidence"`)
@@ -95,42 +95,37 @@ export function fileSettings(options: EvidenceFileOptions): FileSettings {
   if (fsync && mode === 'buffered')
     throw new OptionError('fsync', 'cannot be combined with mode: "buffered"; leave out mode')
   return {
-    ...settings({ ...options, mode: fsync ? 'before-sending' : mode }),
+    ...checked,
+    mode: fsync ? 'before-sending' : checked.mode,
+    fsync,
     dir,
     rotateEveryMs: integer('rotateEveryMs', rotateEveryMs, { min: 1000, example: 3_600_000 }),
     maxFileBytes: integer('maxFileBytes', maxFileBytes, { min: 65_536, example: 2 ** 28 }),
-    fsync,
   }
 }
 
-/** @throws {OptionError} for an invalid or unknown option. */
-export function streamSettings(options: EvidenceOptions): Settings {
-  assertOptions(options, '{ write: (lines) => void process.stdout.write(lines) }', known([...NAMES, 'write']))
-  return settings(options)
-}
-
-function known(names: readonly string[]): Readonly<Record<string, true>> {
-  return Object.fromEntries(names.map((name) => [name, true]))
-}
-
-function settings(options: EvidenceOptions): Settings {
-  const { mode = 'buffered', onFailure = 'stop', urls = 'whole', purpose, signEveryMs = 60_000, logger } = options
+/**
+ * @param example Options to show in an error message.
+ * @param more The names of more options.
+ * @throws {OptionError} for an invalid or unknown option.
+ */
+export function settingsOf(options: EvidenceOptions, example: string, more: readonly string[]): Settings {
+  assertOptions(options, example, Object.fromEntries([...NAMES, ...more].map((name) => [name, true])))
+  const { mode = 'buffered', onFailure = 'stop', urls = 'whole', purpose, signEveryMs = 60_000, logger, key } = options
   if (purpose !== undefined && typeof purpose !== 'string')
     throw new OptionError('purpose', `${describeValue(purpose)} is not a text; expected one such as "archive"`)
   withMethods('logger', logger, [], 'an object such as console')
+  const emitWarning = (message: string) =>
+    process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
   return {
     mode: oneOf('mode', mode, ['buffered', 'before-sending']),
     onFailure: oneOf('onFailure', onFailure, ['stop', 'continue']),
     urls: oneOf('urls', urls, ['whole', 'hashed']),
     purpose,
-    key: options.key === undefined ? undefined : headKey(options.key),
+    key: key && headKey(key),
     signEveryMs: integer('signEveryMs', signEveryMs, { min: 1000, max: MAX_TIMER_MS, example: 60_000 }),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
-    warn: (message) =>
-      callSafely(() => {
-        if (logger?.warn) logger.warn(message)
-        else process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
-      }),
+    warn: (message) => callSafely(() => (logger?.warn ? logger.warn(message) : emitWarning(message))),
     fsync: false,
   }
 }

@@ -5,6 +5,7 @@ import type { Access } from '@politely/core'
 import type { AccessPolicy, Delay, Entry } from '@politely/core/engine'
 import type { ClientVerdict, Decision, DecisionResult } from '@politely/fetcher'
 
+/** The version of the form of records: `v` of each. */
 export const RECORD_VERSION = 1
 
 /** What all records have. */
@@ -84,6 +85,7 @@ export interface DecisionRecord extends RecordBase {
     readonly dialect: string | object
     /** `null` for an `afterDays` of Infinity. */
     readonly policy: AccessPolicy
+    /** The size limit of a robots.txt, in bytes. */
     readonly maxBodyBytes: number
     readonly politely: string
   }
@@ -102,6 +104,7 @@ export interface DecisionRecord extends RecordBase {
   readonly asked?: Pick<ClientVerdict, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
   /** Set if the request may start although `verdict.allowed` is false. */
   readonly obey?: NonNullable<Decision['obey']>
+  /** The option `maxAgeMs` of the check. Milliseconds. */
   readonly maxAgeMs?: number
 }
 
@@ -116,12 +119,14 @@ export interface ResultRecord extends RecordBase {
   readonly permit?: {
     /** When the request could start, in ISO 8601. */
     readonly time: string
+    /** How long it waited. Milliseconds. */
     readonly waitedMs: number
     readonly waitedFor: string
     readonly waitedLevel?: string
     readonly key: string
     readonly delay: Delay
   }
+  /** From the start of the request to the release of its permit. Milliseconds. */
   readonly tookMs?: number
   readonly keyId?: string
   readonly body?: NonNullable<DecisionResult['body']>
@@ -153,6 +158,7 @@ export interface EndRecord extends RecordBase {
   readonly kind: 'end'
 }
 
+/** One line of evidence: a union by `kind`. */
 export type EvidenceRecord =
   | StartRecord
   | FileRecord

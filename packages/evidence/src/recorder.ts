@@ -181,7 +181,7 @@ function headersWhere(headers: Headers, test: (name: string) => boolean): Record
 }
 
 /** The JSON of an object without its first brace: the record continues it. */
-function fields(record: object): string {
+export function fields(record: object): string {
   return json(record).slice(1)
 }
 

@@ -2,7 +2,7 @@
 import { zstdCompressSync } from 'node:zlib'
 import { withMethods } from '@politely/fetcher/internal'
 import { type Evidence, Journal, type Output } from './journal.ts'
-import { type EvidenceOptions, streamSettings } from './options.ts'
+import { type EvidenceOptions, settingsOf } from './options.ts'
 
 /** Options of `evidenceStream`. */
 export interface EvidenceStreamOptions extends EvidenceOptions {
@@ -20,8 +20,9 @@ export interface EvidenceStreamOptions extends EvidenceOptions {
  * @throws {EvidenceError} if `write` throws at once, unless `onFailure` is `continue`.
  */
 export function evidenceStream(options: EvidenceStreamOptions): Evidence {
-  const settings = streamSettings(options)
-  withMethods('options', options, ['write'], '{ write: (lines) => void process.stdout.write(lines) }')
+  const example = '{ write: (lines) => void process.stdout.write(lines) }'
+  const settings = settingsOf(options, example, ['write'])
+  withMethods('options', options, ['write'], example)
   let isNew = true
   const output: Output = {
     path: 'the stream',

@@ -6,7 +6,7 @@ import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import { LRUCache } from '@politely/fetcher/internal'
 import { Folder, type Format } from './folder.ts'
 import { type Evidence, type Item, Journal } from './journal.ts'
-import { type EvidenceFileOptions, fileSettings } from './options.ts'
+import { type EvidenceFileOptions, folderSettings } from './options.ts'
 import type { RobotsFile } from './recorder.ts'
 
 /** For how many decisions their URLs are remembered, for the records of their results. */
@@ -24,7 +24,7 @@ const OF_CODED_BODY = /^(?:content-encoding|transfer-encoding|content-length)$/
  * @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`.
  */
 export function evidenceWarc(options: EvidenceFileOptions): Evidence {
-  const settings = fileSettings(options)
+  const settings = folderSettings(options)
   return new Journal(settings, (chain) => new Folder(settings, warcFormat(chain)))
 }
 

@@ -32,9 +32,15 @@ export function recordsIn(lines: readonly string[]): EvidenceRecord[] {
   return lines.map((line) => JSON.parse(line) as EvidenceRecord)
 }
 
+/** The names of the files that a reader reads. A compressed file may still have its plain one. */
+export function readableIn(dir: string): string[] {
+  const names = filesIn(dir).filter((name) => /\.ndjson(?:\.zst)?$/.test(name))
+  return names.filter((name) => !names.includes(`${name}.zst`))
+}
+
 /** The records of all files of a folder, by chain in the order of `seq`. */
 export function recordsOf(dir: string): EvidenceRecord[] {
-  return recordsIn(filesIn(dir).flatMap((name) => linesOf(join(dir, name)))).toSorted(
+  return recordsIn(readableIn(dir).flatMap((name) => linesOf(join(dir, name)))).toSorted(
     (a, b) => a.chain.localeCompare(b.chain) || a.seq - b.seq,
   )
 }

@@ -6,7 +6,7 @@ import { constants, gunzipSync } from 'node:zlib'
 import { startWriter, type WriterOptions } from '@politely/testkit/writer-process'
 import { describe, expect, it, test } from 'vitest'
 import { evidenceFiles, evidenceWarc } from '../src/index.ts'
-import { brokenLinks, filesIn, linesOf, newFolder, recordsIn, recordsOf } from './folder.ts'
+import { brokenLinks, filesIn, linesOf, newFolder, readableIn, recordsIn, recordsOf } from './folder.ts'
 
 const WRITER = join(import.meta.dirname, 'evidence-writer.ts')
 const MANY = 1_000_000
@@ -54,7 +54,7 @@ describe('a killed process', () => {
         expect(ids.length).toBeGreaterThan(0)
       }
       expect(missingFiles(dir)).toEqual([])
-      for (const name of filesIn(dir)) expect(brokenLinks(linesOf(join(dir, name)))).toEqual([])
+      for (const name of readableIn(dir)) expect(brokenLinks(linesOf(join(dir, name)))).toEqual([])
       const sink = evidenceFiles({ dir })
       const before = recordsOf(dir).length
       await sink.close()
@@ -113,7 +113,7 @@ describe('a process', () => {
     const found = decisionsIn(dir)
     expect(outputs.flatMap(({ stdout }) => idsIn(stdout)).filter((id) => !found.has(id))).toEqual([])
     expect(new Set(recordsOf(dir).map(({ chain }) => chain)).size).toBe(3)
-    for (const name of filesIn(dir)) expect(brokenLinks(linesOf(join(dir, name)))).toEqual([])
+    for (const name of readableIn(dir)) expect(brokenLinks(linesOf(join(dir, name)))).toEqual([])
   })
 
   test.each(['stop', 'continue'])(

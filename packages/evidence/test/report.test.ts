@@ -132,7 +132,7 @@ test('says which gaps the own limit of the crawler has shortened', async () => {
   const decisions = ['a', 'b'].map((id) => decision(id, 0, { asked }))
   const { facts, html } = await report([...decisions, { ...first, permit }, result('b', 5_000)])
   expect(facts.sites[0]?.gaps).toMatchObject({ delayed: 1, shorter: 1, capped: 1, mostMs: 55_000 })
-  expect(html).toContain('1 of 1 gap between requests shorter')
+  expect(html).toContain('1 of 1 gap between requests were shorter')
 })
 
 test('tells a change from an older copy of another process', async () => {

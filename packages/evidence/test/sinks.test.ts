@@ -8,6 +8,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { dialects } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { rememberSentPage } from '@politely/fetcher/internal'
+import { politely } from '@politely/gate'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
@@ -257,6 +258,37 @@ describe('evidenceFiles', () => {
     expect(filesIn(dir).map((name) => brokenLinks(linesOf(join(dir, name))))).toEqual([[], []])
   })
 
+  it('finishes what an earlier process has left, and nothing else', async () => {
+    const dir = newFolder()
+    const sink = evidenceFiles({ dir, now: () => START })
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    await sink.close()
+    const [start = '', ...rest] = linesOf(join(dir, '2026-11-28T16.ndjson.zst'))
+    const { host } = JSON.parse(start)
+    const leave = (name: string, text: string, ageMs: number) => {
+      writeFileSync(join(dir, name), text)
+      const time = new Date(Date.now() - process.uptime() * 1000 - ageMs)
+      if (ageMs > 0) fs.utimesSync(join(dir, name), time, time)
+    }
+    const text = `${[start, ...rest].join('\n')}\n{"v":1,"torn`
+    leave('2026-11-28T15.ndjson', text, 1000) // this process had not started then: its number was another's
+    leave('2026-11-28T16.ndjson', text, 1000) // was compressed, but not removed
+    leave('2026-11-28T14.ndjson', text, 0)
+    leave('2026-11-28T13.ndjson', text.replace(host, '0123456789ab'), 1000)
+    leave('notes.ndjson', '{}\n', 1000)
+    leave(`.${host}-${process.pid}-abc.tmp`, '', 1000)
+    await evidenceFiles({ dir, now: () => START + 2 * HOUR }).close()
+    expect(filesIn(dir)).toEqual([
+      '2026-11-28T13.ndjson',
+      '2026-11-28T14.ndjson',
+      '2026-11-28T15.ndjson.zst',
+      '2026-11-28T16.ndjson.zst',
+      '2026-11-28T18.ndjson.zst',
+      'notes.ndjson',
+    ])
+    expect(`${zstdDecompressSync(readFileSync(join(dir, '2026-11-28T15.ndjson.zst')))}`).toBe(text)
+  })
+
   it('begins a new file if its file was removed', async () => {
     const dir = newFolder()
     const sink = evidenceFiles({ dir, mode: 'before-sending', now: () => START })
@@ -364,6 +396,26 @@ describe('a full disk', () => {
     sink.ended({ id, at: START, outcome: 'answered' })
     expect(sink.state.lost).toBe(1)
     expect(() => sink.decided(decisionOf('https://a.example/', ENTRY))).toThrow(/closed/)
+  })
+})
+
+describe('the clock', () => {
+  it('writes what is buffered after a second, and signs the head each minute', async () => {
+    vi.useFakeTimers({ now: START, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { sink, lines } = streamOf({ key: privateKey(), now: Date.now })
+    const kinds = () => recordsIn(lines()).map(({ kind }) => kind)
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    vi.advanceTimersByTime(999)
+    expect(kinds()).toEqual(['start'])
+    vi.advanceTimersByTime(1)
+    expect(kinds()).toEqual(['start', 'robots-txt', 'decision'])
+    vi.advanceTimersByTime(60_000)
+    expect(kinds()).toEqual(['start', 'robots-txt', 'decision', 'head'])
+    vi.advanceTimersByTime(600_000)
+    expect(kinds()).toHaveLength(4)
+    await sink.close()
+    expect(kinds().slice(4)).toEqual(['end'])
   })
 })
 
@@ -480,5 +532,37 @@ describe('a client', () => {
     expect(second).toMatchObject({ url: `${origin}/y`, verdict: { allowed: true } })
     expect((recordsIn(lines) as ResultRecord[]).filter(({ kind }) => kind === 'result')).toEqual([])
     expect(existsSync(join(dir, 'files'))).toBe(true)
+  })
+
+  it('that is polite has the results of its requests written', async () => {
+    const dir = newFolder()
+    const origin = await startSite()
+    const evidence = evidenceFiles({ dir })
+    const fetch = politely(globalThis.fetch, {
+      userAgent: 'ExampleBot',
+      network: 'any',
+      minDelayMs: 0,
+      maxDelayMs: 0,
+      evidence,
+    })
+    const response = await fetch(`${origin}/page`)
+    evidence.noteBody(response, await response.text())
+    await expect(fetch(`${origin}/private`)).rejects.toThrow(/disallowed/)
+    await fetch.close()
+    await evidence.close()
+    const [name = ''] = filesIn(dir)
+    const lines = linesOf(join(dir, name))
+    expect(problemsOf(lines)).toEqual([])
+    const records = recordsIn(lines) as (DecisionRecord | ResultRecord)[]
+    const page = records.find((record) => record.kind === 'decision' && record.url === `${origin}/page`)
+    expect(page).toMatchObject({ use: 'request', verdict: { allowed: true } })
+    expect(
+      records.filter((record) => record.kind === 'result' && record.id === (page as DecisionRecord).id),
+    ).toMatchObject([
+      { outcome: 'answered', status: 200, permit: { delay: { because: expect.any(String) } } },
+      { outcome: 'noted', body: { sha256: hash('sha256', 'a page'), bytes: 6 } },
+    ])
+    const refused = records.find((record) => record.kind === 'decision' && record.url === `${origin}/private`)
+    expect(refused).toMatchObject({ verdict: { allowed: false, rule: { line: 2 } } })
   })
 })

@@ -32,7 +32,10 @@ export interface Gaps {
   readonly shortestMs: number
   /** Of a sample of the gaps: exact for fewer than 64, otherwise approximate. */
   readonly medianMs: number
-  /** Requests without a gap: their results came after those of 32 later requests. */
+  /**
+   * Requests without a gap. Their results came after those of 32 later requests, or another process
+   * of the crawl requested the site at the same time.
+   */
   readonly late: number
   /** The last delay by Crawl-delay or Request-rate. Milliseconds, 0 for none at any time. */
   readonly delayMs: number

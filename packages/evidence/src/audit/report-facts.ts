@@ -1,5 +1,5 @@
 // The facts of a report, from one pass over the records. The memory grows with the number of sites,
-// by about 2 KB for each, and not with the number of decisions.
+// by about 3 KB for each, and not with the number of decisions.
 import { type CrawlerRules, type Dialect, parseRobots, type Rule } from '@politely/core'
 import { delayOf } from '@politely/core/engine'
 import { ChangeCounter, type LineChange, samplePaths, sampleUrl } from '@politely/core/review'
@@ -116,8 +116,8 @@ const MAX_FILES_OF_SITE = 20
 const MAX_GAPS = 100
 /** URLs of a site from before a change, and together with those from after it. */
 const [MAX_RECENT, MAX_URLS] = [5, 25]
-/** Decisions that wait for their result, and those that have ended and may get another. */
-const [MAX_OPEN, MAX_CLOSED] = [1_000_000, 100_000]
+/** Requests without a result, and other decisions, which may get one more. */
+const [MAX_OPEN, MAX_CLOSED] = [1_000_000, 50_000]
 
 interface Site extends SiteFacts {
   readonly gapCounter: GapCounter
@@ -153,8 +153,10 @@ export class FactCounter {
   readonly #changes: Change[] = []
   /** Whether each chain has ended. */
   readonly #chains = new Map<string, boolean>()
-  readonly #open = new Map<string, Pending>()
-  readonly #closed = new Map<string, Pending>()
+  /** Requests without a result, and then the other decisions: the current ones and those before. */
+  #open = new Map<string, Pending>()
+  #closed = new Map<string, Pending>()
+  #older = new Map<string, Pending>()
 
   add({ record, level }: Pick<EvidenceItem, 'record' | 'level'>): void {
     const facts = this.#facts
@@ -204,7 +206,12 @@ export class FactCounter {
     if (use === 'stored-page' && !isRefused) this.#count(site, 'stored-page')
     if (site !== undefined) this.#noteFile(record, site)
     if (replaces !== undefined) this.#open.delete(`${chain} ${replaces}`)
-    this.#keep(use === 'request' && !isRefused, `${chain} ${id}`, { site, asked: record.asked })
+    const pending = { site, asked: record.asked }
+    if (use !== 'request' || isRefused) this.#close(`${chain} ${id}`, pending)
+    else this.#open.set(`${chain} ${id}`, pending)
+    if (this.#open.size <= MAX_OPEN) return
+    this.#facts.withoutResult += this.#open.size
+    this.#open = new Map()
   }
 
   #refused({ time, verdict, robotsTxt, origin = '' }: DecisionRecord, site: Site | undefined): void {
@@ -260,13 +267,14 @@ export class FactCounter {
   #ended({ chain, id, outcome, status, permit, body }: ResultRecord): void {
     const key = `${chain} ${id}`
     const open = this.#open.get(key)
-    const { site, asked } = open ?? this.#closed.get(key) ?? {}
+    const known = open ?? this.#closed.get(key) ?? this.#older.get(key)
+    const { site, asked } = known ?? {}
     if (body !== undefined) this.#count(site, 'bytes', body.bytes)
     if (permit !== undefined) this.#started(permit, site, asked)
-    if (open === undefined && outcome !== 'noted' && !this.#closed.has(key)) this.#facts.withoutDecision++
+    if (known === undefined && outcome !== 'noted') this.#facts.withoutDecision++
     if (open === undefined || outcome === 'noted') return
     this.#open.delete(key)
-    this.#keep(false, key, open)
+    this.#close(key, open)
     this.#count(site, outcome)
     if (outcome !== 'stored-page' && outcome !== 'not-sent') this.#count(site, 'requests')
     if (status !== undefined) this.#count(site, `${Math.floor(status / 100)}xx`)
@@ -284,17 +292,16 @@ export class FactCounter {
     wait.longestMs = Math.max(wait.longestMs, waitedMs)
   }
 
+  /** Keeps a decision for one more result. */
+  #close(key: string, pending: Pending): void {
+    if (this.#closed.set(key, pending).size < MAX_CLOSED) return
+    this.#older = this.#closed
+    this.#closed = new Map()
+  }
+
   #count(site: Site | undefined, name: CountName, count = 1): void {
     const { totals } = this.#facts
     for (const counts of [totals, site?.counts ?? {}]) counts[name] = (counts[name] ?? 0) + count
-  }
-
-  /** Keeps a decision for its results. Drops the oldest of too many. */
-  #keep(isOpen: boolean, key: string, pending: Pending): void {
-    const [map, max] = isOpen ? [this.#open, MAX_OPEN] : [this.#closed, MAX_CLOSED]
-    if (map.set(key, pending).size <= max) return
-    map.delete(map.keys().next().value as string)
-    if (isOpen) this.#facts.withoutResult++
   }
 }
 

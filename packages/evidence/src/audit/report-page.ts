@@ -55,14 +55,12 @@ function inShort(facts: ReportFacts): readonly string[] {
   const reasons = Object.entries(refusals).map(([reason, n]) => `${number(n)} ${REASONS[reason] ?? escaped(reason)}`)
   const asking = sites.flatMap(({ gaps }) => (gaps?.shortestRatio === undefined ? [] : [gaps]))
   const total = (field: 'delayed' | 'shorter' | 'capped') => asking.reduce((sum, gaps) => sum + gaps[field], 0)
-  const most = durationText(Math.max(0, ...asking.map(({ mostMs }) => mostMs)))
-  const shorter = `${number(total('shorter'))} of ${counted(total('delayed'), 'gap')} between requests shorter than the delay asked for`
+  const most = durationText(asking.reduce((max, { mostMs }) => Math.max(max, mostMs), 0))
+  const shorter = `${number(total('shorter'))} of ${counted(total('delayed'), 'gap')} between requests were shorter than the delay asked for`
   const undercut = `by up to ${most}; ${number(total('capped'))} of these by the crawler's own limit (maxDelayMs)`
+  const firstLost = lost[0] === undefined ? '' : ` (the first at ${timeText(lost[0].since)}: ${lost[0].error})`
   const missing = [
-    [
-      facts.lostRecords,
-      `lost records (the first at ${timeText(lost[0]?.since ?? '')}: ${escaped(lost[0]?.error ?? '')})`,
-    ],
+    [facts.lostRecords, `lost records${escaped(firstLost)}`],
     [facts.unreadable, 'unreadable lines'],
     [facts.withoutResult, 'requests without a result'],
     [facts.withoutDecision, 'results without a decision'],
@@ -71,6 +69,10 @@ function inShort(facts: ReportFacts): readonly string[] {
     [sites.reduce((sum, { gaps }) => sum + (gaps?.late ?? 0), 0), 'requests whose gaps could not be measured'],
   ] as const
   const found = missing.filter(([count]) => count > 0).map(([count, text]) => `${number(count)} ${text}`)
+  const states = Object.entries(STATES).flatMap(([state, text]) => {
+    const count = sites.filter(({ robotsTxt }) => robotsTxt.includes(state)).length
+    return count === 0 ? [] : [`${text} at ${counted(count, 'site')}`]
+  })
   const effects = changes.filter(({ effect }) => effect === 'changed').length
   return [
     `${names.join('; ')}. The URLs were of ${counted(sites.length, 'site')}.`,
@@ -78,7 +80,7 @@ function inShort(facts: ReportFacts): readonly string[] {
     `<b>Refused: ${number(of('refused'))}.</b>${reasons.length > 0 ? ` ${reasons.join(', ')}.` : ''}`,
     `<b>Let through against robots.txt: ${number(of('against-rules'))}.</b>`,
     `<b>Delays: ${shorter}</b>${total('shorter') === 0 ? '' : `, ${undercut}`}. ${counted(asking.length, 'site')} with two or more requests asked for a delay.`,
-    `<b>Files: ${counted(facts.robotsTxtFiles, 'robots.txt file')} decided</b>; the tables name them by their SHA-256. Changes during the crawl: ${number(changes.length + otherChanges)}, of which ${number(effects)} had an effect on the crawler.`,
+    `<b>Files: ${counted(facts.robotsTxtFiles, 'robots.txt file')} decided</b>; the tables name them by their SHA-256. ${states.length > 0 ? `At some time robots.txt was ${states.join(', ')}. ` : ''}Changes during the crawl: ${number(changes.length + otherChanges)}, of which ${number(effects)} had an effect on the crawler.`,
     `<b>Missing:</b> ${found.join('; ') || 'nothing that is known'}. Requests for robots.txt itself are not counted here.`,
   ].map((text) => `<li>${text}</li>`)
 }
@@ -88,6 +90,16 @@ const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'since robots.txt was unreachable',
   restricted: 'since the server refuses access to robots.txt',
   'invalid-url': 'since the URL is invalid',
+}
+
+/** The states of a robots.txt, as sites have them. */
+const STATES: Readonly<Record<string, string>> = {
+  unavailable: 'missing',
+  unreachable: 'unreachable',
+  restricted: 'access refused',
+  redirected: 'redirected',
+  'not-robots-txt': 'not a robots.txt',
+  cut: 'cut at the size limit',
 }
 
 function timelinePicture({ timeline: { widthMs, bars } }: ReportFacts): string {
@@ -105,7 +117,7 @@ function timelinePicture({ timeline: { widthMs, bars } }: ReportFacts): string {
   const [from, to] = [start, end].map((at) => timeText(Number.isNaN(at) ? '' : new Date(at).toISOString()))
   const axis = `${label('0', 15, number(most))}${label('0', 177, from)}${label('100%', 177, to)}`
   const note = `One bar is ${durationText(widthMs)}.${key('a')}requests that started${key('b')}refused decisions`
-  return figure('Requests over time', note, 182, [...lines, axis, ...shapes], bars.length)
+  return figure('Requests over time', note, 182, shapes, [...lines, axis])
 }
 
 function waitsPicture({ waits }: ReportFacts): string {
@@ -114,13 +126,7 @@ function waitsPicture({ waits }: ReportFacts): string {
     const width = percent(Math.max(0.003, totalMs / (waits[0]?.totalMs ?? 1)))
     return `<text y="${n * 40 + 14}">${escaped(cause)}</text>${label('100%', n * 40 + 14, text)}<rect class="a" y="${n * 40 + 20}" height="8" width="${width}"/>`
   })
-  return figure(
-    'Waits by cause',
-    'How long requests waited, by what they waited for last.',
-    waits.length * 40,
-    shapes,
-    waits.length,
-  )
+  return figure('Waits by cause', 'How long requests waited, by what they waited for last.', waits.length * 40, shapes)
 }
 
 /** Draws the shortest and the median gap of each site on a logarithmic axis, the shortest first. */
@@ -145,13 +151,13 @@ function gapsPicture(sites: readonly SiteFacts[]): string {
   })
   const more = all.length > shown.length ? ` ${counted(all.length - shown.length, 'more site')} with longer gaps.` : ''
   const note = `The gaps between requests as parts of the delay that the site asks for.${key('a', 5)}shortest gap${key('b', 5)}shorter than the delay${key('a')}median gap.${more}`
-  return figure('Gaps against the delay asked for', note, height, [...axis, ...rows], rows.length)
+  return figure('Gaps against the delay asked for', note, height, rows, axis)
 }
 
 /** Returns a picture; nothing for one without data. */
-function figure(title: string, note: string, height: number, shapes: readonly string[], count: number): string {
-  if (count === 0) return ''
-  return `<h2>${title}</h2><figure><figcaption>${note}</figcaption><svg role="img" aria-label="${title}" width="100%" height="${height}"><title>${title}</title>${shapes.join('\n')}</svg></figure>`
+function figure(title: string, note: string, height: number, shapes: string[], axis: string[] = []): string {
+  if (shapes.length === 0) return ''
+  return `<h2>${title}</h2><figure><figcaption>${note}</figcaption><svg role="img" aria-label="${title}" width="100%" height="${height}"><title>${title}</title>${[...axis, ...shapes].join('\n')}</svg></figure>`
 }
 
 function label(x: string, y: number, text = ''): string {
@@ -166,13 +172,7 @@ function key(kind: 'a' | 'b', radius = 0): string {
 type Cell = string | number | { readonly ms: number | undefined }
 
 /** @param headings Separated by `|`. @param left How many rows there are without these. */
-function table<T>(
-  title: string,
-  headings: string,
-  all: readonly T[],
-  row: (each: T) => readonly Cell[],
-  left = 0,
-): string {
+function table<T>(title: string, headings: string, all: readonly T[], row: (each: T) => Cell[], left = 0): string {
   const rows = all.slice(0, MAX_ROWS).map(row)
   if (rows.length === 0) return ''
   const tag = (value: Cell | undefined, name: string, content: string) =>
@@ -185,38 +185,30 @@ function table<T>(
   return `<h2>${title}</h2><div class="scroll"><table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>${more > 0 ? `<p>And ${counted(more, 'more row')}.</p>` : ''}`
 }
 
-function siteRow({ origin, counts, gaps, robotsTxt, files }: SiteFacts): readonly Cell[] {
-  const answers = Object.entries(counts)
-    .filter(([name]) => name.endsWith('xx'))
-    .map(([name, n = 0]) => `${number(n)} ${name}`)
+function siteRow({ origin, counts, gaps, robotsTxt, files }: SiteFacts): Cell[] {
+  const classes = (['1xx', '2xx', '3xx', '4xx', '5xx'] as const).filter((name) => counts[name] !== undefined)
+  const answers = classes.map((name) => `${number(counts[name] ?? 0)}\u00a0${name}`)
   const delayMs = gaps?.delayMs || undefined
   const times = [delayMs, gaps?.shortestMs, gaps?.medianMs].map((ms) => ({ ms }))
   const { requests = 0, failed = 0, refused = 0, 'stored-page': stored = 0 } = counts
-  const robots = [...robotsTxt, ...files.map(({ sha256 }) => hashText(sha256))].join(', ')
+  const hashes = files.map(({ sha256 }) => hashText(sha256))
+  const robots = [...robotsTxt.flatMap((state) => STATES[state] ?? []), ...hashes].join(', ')
   return [origin, requests, answers.join(', '), failed, stored, refused, ...times, gaps?.shorter ?? 0, robots]
 }
 
-function changeRow({ origin, after, before, from, to, ...change }: ChangeFacts): readonly Cell[] {
-  const {
-    effect,
-    disallowed,
-    allowed,
-    delayMs: [old = 0, now = 0],
-  } = change
-  const lines = [
-    ...disallowed.map((each) => ({ what: 'disallowed', ...each })),
-    ...allowed.map((each) => ({ what: 'allowed', ...each })),
-  ]
-  const texts = lines.slice(0, 6).map(({ what, file, line, rule, examples }) => {
-    const by =
-      line === undefined
-        ? 'as no rule decides any more'
-        : `${file === 'new' ? 'by' : 'without'} line ${line} of the ${file} file, ${rule}`
+function changeRow({ origin, after, before, from, to, ...change }: ChangeFacts): Cell[] {
+  const [old = 0, now = 0] = change.delayMs
+  const changes = (['disallowed', 'allowed'] as const).flatMap((what) =>
+    change[what].map((each) => ({ what, ...each })),
+  )
+  const texts = changes.slice(0, 6).map(({ what, file, line, rule, examples }) => {
+    if (line === undefined) return `${what}, as no rule decides any more (such as ${examples[0]})`
+    const by = `${file === 'new' ? 'by' : 'without'} line ${line} of the ${file} file, ${rule}`
     return `${what} ${by} (such as ${examples[0]})`
   })
   if (old !== now) texts.push(`the delay was ${durationText(old)} and is ${durationText(now)}`)
-  const text = effect === 'unknown' ? 'unknown, since a file is missing' : texts.join('; ') || 'none'
-  return [origin, `${timeText(after)} to ${timeText(before)}`, `${hashText(from)} → ${hashText(to)}`, text]
+  const text = change.effect === 'unknown' ? 'unknown, since a file is missing' : texts.join('; ') || 'none'
+  return [origin, `${timeText(after)} to ${timeText(before)}`, `${hashText(from)}\u00a0→ ${hashText(to)}`, text]
 }
 
 function hashText(sha256: string): string {
@@ -227,17 +219,11 @@ function timeText(time: string): string {
   return escaped(time.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ''))
 }
 
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-  ['ms', 1],
-] as const
+const UNITS = { d: 86_400_000, h: 3_600_000, min: 60_000, s: 1_000, ms: 1 }
 
 function durationText(ms: number | undefined): string {
   if (ms === undefined) return ''
-  const [unit, size] = UNITS.find(([, size]) => ms >= size) ?? ['ms', 1]
+  const [unit, size] = Object.entries(UNITS).find(([, size]) => ms >= size) ?? ['ms', 1]
   return `${number(Number((ms / size).toPrecision(3)))} ${unit}`
 }
 
