@@ -1,14 +1,15 @@
 // Random decisions, through the records and back: each comes out the same.
-import { type Dialect, dialects, parseRobots } from '@politely/core'
+import { type Dialect, type DialectName, dialects, parseRobots } from '@politely/core'
 import { type AccessPolicy, accessPolicyOf, type Entry, type Outcome, settle } from '@politely/core/engine'
 import { parseUrl } from '@politely/core/internal'
-import type { DecidingClient, Decision } from '@politely/fetcher'
+import { type DecidingClient, type Decision, RobotsClient } from '@politely/fetcher'
 import { pick, randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { expect, test } from 'vitest'
 import { clientVerdictOf, invalidUrlVerdict } from '../../fetcher/src/report/client-verdict.ts'
-import { type ReplayDifference, replay } from '../src/audit/index.ts'
+import { type ReplayDifference, readEvidence, replay } from '../src/audit/index.ts'
+import { evidenceFiles } from '../src/index.ts'
 import { START } from './decisions.ts'
-import { writtenFolder } from './evidence-folder.ts'
+import { newFolder, writtenFolder } from './evidence-folder.ts'
 
 const DAY_MS = 86_400_000
 const CUSTOM: Dialect = {
@@ -135,3 +136,62 @@ async function replayed(seeds: number): Promise<void> {
 test('each of a thousand decisions comes out the same, in all dialects, policies and states', () => replayed(40))
 
 test('each of some ten thousand decisions comes out the same', { tags: 'full' }, () => replayed(1500))
+
+test('the decisions of a client come out the same: maxAgeMs, stale copies, missing files', async () => {
+  let now = START
+  const dir = newFolder()
+  const sink = evidenceFiles({ dir, now: () => now })
+  const responses = [
+    () => new Response('User-agent: *\nDisallow: /a%7Eb\nDisallow: /*?x\n'),
+    () => new Response('', { status: 503 }),
+    () => new Response('', { status: 403 }),
+    () => Response.error(),
+  ]
+  for (const dialect of Object.keys(dialects) as DialectName[]) {
+    let turn = 0
+    const fetch = async () => (responses[turn++ % responses.length] as () => Response)()
+    const client = new RobotsClient({
+      userAgent: 'ExampleBot/1.0',
+      dialect,
+      evidence: sink,
+      fetch,
+      now: () => now,
+      network: 'any',
+      retries: 0,
+    })
+    for (const path of ['/a~b', '/a%7eb?x', '/robots.txt', '/./c#d', '/é'])
+      for (const maxAgeMs of [undefined, 0, 3_600_000]) {
+        now += 1_800_000
+        await client.check(`https://site.test${path}`, { maxAgeMs })
+      }
+    await client.check('/relative')
+    await client.close()
+  }
+  await sink.close()
+  const differences: ReplayDifference[] = []
+  const result = await replay(dir, { onDifference: (one) => void differences.push(one) })
+  expect(differences).toEqual([])
+  expect(result).toMatchObject({ decisions: 80, same: 80, notReplayable: {} })
+  const reasons = new Set<string>()
+  for await (const { record } of readEvidence(dir))
+    if (record?.kind === 'decision') reasons.add(`${record.verdict.because} ${record.state?.name}`)
+  expect([...reasons].sort()).toMatchInlineSnapshot(`
+    [
+      "invalid-url undefined",
+      "no-rule-matched lost-with-copy",
+      "no-rule-matched rules",
+      "no-rule-matched unavailable-with-copy",
+      "restricted restricted",
+      "robots-txt-itself lost",
+      "robots-txt-itself lost-with-copy",
+      "robots-txt-itself rules",
+      "robots-txt-itself unavailable",
+      "robots-txt-itself unavailable-with-copy",
+      "rule lost-with-copy",
+      "rule rules",
+      "rule unavailable-with-copy",
+      "unavailable unavailable",
+      "unreachable lost",
+    ]
+  `)
+})
