@@ -9,6 +9,7 @@ export const optionPackages = [
   'cdp',
   'sqlite',
   'cache',
+  'evidence',
   'web-bot-auth',
   'redis',
   'postgres',
@@ -99,6 +100,7 @@ export const optionTables: readonly OptionTable[] = [
           lookup: STREAMS,
           logger: 'observing.md#logs',
           sign: 'signed-requests.md',
+          evidence: 'evidence.md',
           signal: 'reference/errors.md#error-codes',
           now: 'testing.md#vitest',
         },
@@ -363,6 +365,14 @@ export const optionTables: readonly OptionTable[] = [
         type: 'DirectoryOptions',
         at: { now: 'testing.md#vitest', '*': 'signed-requests.md#key-sets' },
       },
+    ],
+  },
+  {
+    title: 'evidenceFiles, evidenceWarc and evidenceStream',
+    text: 'From `@politely/evidence`. `evidenceStream` takes the first nine and `write`.',
+    options: [
+      { from: 'evidence', type: 'EvidenceOptions', at: { now: 'testing.md#vitest', '*': 'evidence.md' } },
+      { from: 'evidence', type: 'EvidenceFileOptions', at: { '*': 'evidence.md' } },
     ],
   },
   {

@@ -59,6 +59,7 @@ respectrobotstxt respectrobotstxtfile obeyrobotstxt robotstxtobey respectrobots 
 agent httpagent httpsagent ~proxy|proxies|tunnel|socks | dispatcher | an undici dispatcher for the requests for robots.txt, such as new ProxyAgent(url) of undici
 tls ca ~ssl|tls|cert|insecure|unauthorized|keepalive|http2|localaddress|bindaddress|interface | dispatcher | an undici dispatcher, such as new Agent({ connect: { ca } }) of undici
 circuitbreaker circuitbreakeroptions breaker circuitoptions | circuit | such as { failures: 5, coolMs: 30_000 }, which is the default
+audit auditlog provenance sink recorder warc | evidence | what evidenceFiles({ dir }) of @politely/evidence returns
 signer signature signatures signing webbotauth | sign | what signer({ … }) of @politely/web-bot-auth returns
 ratelimitheader respectratelimit respectratelimitheaders | rateLimitHeaders | true or false
 persite perorigin perhost siteoptions origins sites overrides downloadslots | pace | a function such as (origin) => ({ minDelayMs: 5_000 })
