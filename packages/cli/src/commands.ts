@@ -438,6 +438,37 @@ export const commands: readonly CommandSpec[] = [
     run: async (args) => (await import('./commands/keys/keys.ts')).keys(args),
   },
   {
+    name: 'evidence',
+    summary: 'check, explain and replay what a crawler has recorded of its decisions',
+    description:
+      'Reads a folder that the option evidence of politely has written. Needs the package @politely/evidence. docs/evidence.md explains it. It makes no requests.\n\n"verify DIR" checks that no record is missing or changed, that each robots.txt is there, and that signatures are valid. It says what such a check can\'t see.\n\n"explain DIR URL" says what was decided about a URL, by which line of which robots.txt, and what happened then.\n\n"replay DIR" makes all decisions once more with this version, and names those that come out differently. With --dialect or --user-agent, it says what would have been decided for that crawler.\n\n"report DIR" makes a page about the crawl: sites, refusals by rule, waits, and sites that changed their robots.txt.',
+    usage: 'verify|explain|replay|report DIR …',
+    flags: flagsIn(`
+    --key FILE…  verify: your public key, as a JWK, a key file or a key directory; a signature by another key is an error
+    --at TIME  explain: the last decision until then, such as 2026-11-28T16:00:00Z [otherwise the last decision]
+    --dialect NAME  replay: what if robots.txt were read in this dialect? [one of rfc9309, google, draft-koster-rep-00, koster-1996, original-1994] [otherwise the dialect of each decision]
+    --user-agent NAME  replay: what if the crawler had this name? [otherwise the names of each decision]
+    --product-token
+    --output FILE  report: write it to a file instead of stdout
+    --format NAME  how to print the result; a report is html or json [one of text, json, ndjson, html] [default text]
+    --json  the same as --format json
+  `),
+    examples: examplesIn(`
+    evidence verify evidence --key bot.jwk  # Checks that nothing is missing or changed, and that your key has signed it.
+    evidence explain evidence https://example.com/page --at 2026-11-28T16:00:00Z  # What was decided about this page then, and why?
+    evidence replay evidence  # Makes all decisions once more with this version.
+    evidence replay evidence --user-agent Googlebot --dialect google  # What would Googlebot have been allowed?
+    evidence report evidence --output report.html  # Makes a page about the crawl.
+  `),
+    exits: {
+      success:
+        'verify: no error; explain: something is known; replay: nothing came out differently, or a flag asked "what if"; report: it was made',
+      fails:
+        'verify: something is missing or changed; explain: nothing is known; replay: a decision came out differently',
+    },
+    run: async (args) => (await import('./commands/evidence/evidence.ts')).evidence(args),
+  },
+  {
     name: 'completion',
     summary: 'print a script that completes commands and flags in a shell',
     description: 'Prints a script for bash, zsh or fish. Its first lines say where to write it.',

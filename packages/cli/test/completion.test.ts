@@ -18,7 +18,7 @@ printf '%s\n' "\${COMPREPLY[@]}"`
 }
 
 test('bash completes commands, flags, values and files', { tags: 'full' }, async () => {
-  expect(await offers('e')).toEqual(['explain'])
+  expect(await offers('e')).toEqual(['explain', 'evidence'])
   expect(await offers('help', 'li')).toEqual(['lint'])
   expect(await offers('lint', '--fi')).toEqual(['--fix'])
   expect(await offers('lint', '--format', 's')).toEqual(['sarif'])

@@ -268,6 +268,88 @@ const USAGE: readonly Field[] = [
   ...within('verdict', [URL_FIELD, ...REASON, ...ACCESS]),
 ]
 
+/** The fields of a document that its lines have one by one. */
+const optional = (fields: readonly Field[]): readonly Field[] =>
+  fields.map(([path, type, meaning]) => [path.includes('.') || path.endsWith('?') ? path : `${path}?`, type, meaning])
+
+const PLACE: readonly Field[] = [
+  ['file', 'string', 'The name of the file in the folder.'],
+  ['line', 'integer', 'The line, counted from 1; in a WARC file, the number of the record.'],
+]
+
+const EVIDENCE_FINDING: readonly Field[] = [
+  ['level', '"error" or "note"', '`note`: a kill or a full disk explains it, or it is only worth knowing.'],
+  ['problem', 'string', 'What is wrong, in words, which may change.'],
+  ...optional(PLACE),
+  ['chain?', 'string', 'The chain that it is about.'],
+]
+
+const VERIFICATION: readonly Field[] = [
+  ['records', 'integer', 'How many records the folder has.'],
+  ['decisions', 'integer', 'How many of them are decisions.'],
+  ['results', 'integer', 'How many of them are results.'],
+  ['robotsFiles', 'integer', 'How many robots.txt files they name.'],
+  ['errors', 'integer', 'How many findings are errors.'],
+  ['notes', 'integer', 'How many findings are notes.'],
+  ['chains', 'object[]', 'What each process has written, from a start to an end.'],
+  ['chains[].chain', 'string', 'The name of the chain.'],
+  ['chains[].records', 'integer', 'How many records it has.'],
+  ['chains[].files', 'string[]', 'The names of its files, in order.'],
+  ['chains[].isEnded', 'boolean', 'Whether it was closed. If not, records at its end may be missing.'],
+  ['chains[].head?', 'object', 'The last head with a valid signature: `file`, `line` and `keyId`.'],
+  ['chains[].unsigned', 'integer', 'How many records come after that head; all without one.'],
+  ['limits', 'string[]', 'What the check cannot see, in sentences, which may change.'],
+]
+
+const REPLAYED: readonly Field[] = [
+  ['recorded', 'object', 'The recorded verdict.'],
+  ['recorded.allowed', 'boolean', 'Whether it allowed the URL.'],
+  ['recorded.because', 'string', 'Its reason. docs/verdicts.md lists the reasons.'],
+  ['recorded.line?', 'integer', 'The line of robots.txt that decided, if one did.'],
+  ['recorded.text', 'string', 'The verdict in words, which may change.'],
+  ['replayed', 'object', 'The verdict of this version, with the same fields.'],
+]
+
+const DIFFERENCE: readonly Field[] = [
+  ['id', 'string', 'The id of the decision.'],
+  ['time', 'string', 'When it was made, in ISO 8601.'],
+  ['url', 'string', 'The URL.'],
+  ...PLACE,
+  ...REPLAYED,
+]
+
+const REPLAY: readonly Field[] = [
+  ['decisions', 'integer', 'How many decisions the folder has.'],
+  ['same', 'integer', 'How many come out the same: the same verdict by the same line.'],
+  ['different', 'integer', 'How many come out differently.'],
+  ['nowAllowed', 'integer', 'How many of these were disallowed, and are now allowed.'],
+  ['nowDisallowed', 'integer', 'How many of these were allowed, and are now disallowed.'],
+  ['notReplayable', 'object', 'How many cannot be made once more, by the reason.'],
+  ['unreadableLines', 'integer', 'How many lines are not records.'],
+  [
+    'changes',
+    'object[]',
+    'The different decisions of an origin with the same reasons: `origin`, `count`, `recorded`, `replayed` and some `examples`.',
+  ],
+]
+
+const EXPLANATION: readonly Field[] = [
+  VERSION,
+  ['url', 'string', 'The URL.'],
+  [
+    'found',
+    '"recorded" or "computed" or "unknown"',
+    '`computed`: the answer was computed now, by a recorded robots.txt.',
+  ],
+  ['sentences', 'string[]', 'What happened, in sentences, which may change.'],
+  ['lines', 'object[]', 'The deciding line of robots.txt and the lines around it.'],
+  ['lines[].line', 'integer', 'The number of the line.'],
+  ['lines[].text', 'string', 'Its text.'],
+  ['lines[].decides', 'boolean', 'Whether it decided.'],
+  ['decision?', 'object', 'The record of the decision, with its `file` and `line`.'],
+  ['results', 'object[]', 'The records of its results.'],
+]
+
 export const JSON_FORMATS: readonly JsonFormat[] = [
   {
     command: 'check',
@@ -656,6 +738,72 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ...OPERATOR_FINDINGS,
     ],
   },
+  {
+    command: 'evidence verify',
+    format: 'json',
+    about: '`verify`: one document.',
+    fields: [
+      VERSION,
+      ...VERIFICATION,
+      ['findings', 'object[]', 'What is wrong or worth knowing.'],
+      ...within('findings[]', EVIDENCE_FINDING),
+    ],
+  },
+  {
+    command: 'evidence verify',
+    format: 'ndjson',
+    about: '`verify`: one line for each finding, and a last line with the counts.',
+    fields: [VERSION, ...optional(EVIDENCE_FINDING), ...optional(VERIFICATION)],
+  },
+  { command: 'evidence explain', format: 'json', about: '`explain`: one document.', fields: EXPLANATION },
+  { command: 'evidence explain', format: 'ndjson', about: '`explain`: one line.', fields: EXPLANATION },
+  {
+    command: 'evidence replay',
+    format: 'json',
+    about: '`replay`: one document.',
+    fields: [
+      VERSION,
+      ...REPLAY,
+      ['differences', 'object[]', 'Each decision that comes out differently.'],
+      ...within('differences[]', DIFFERENCE),
+    ],
+  },
+  {
+    command: 'evidence replay',
+    format: 'ndjson',
+    about: '`replay`: one line for each decision that comes out differently, and a last line with the counts.',
+    fields: [VERSION, ...optional(DIFFERENCE), ...optional(REPLAY)],
+  },
+  {
+    command: 'evidence report',
+    format: 'json',
+    about:
+      '`report`: one document. The types of `reportEvidence` in @politely/evidence/audit describe the objects in it.',
+    fields: [
+      VERSION,
+      ['from', 'string', 'The time of the first record, in ISO 8601.'],
+      ['to', 'string', 'The time of the last record, in ISO 8601.'],
+      ['crawlers', 'object[]', 'Each User-Agent, with its decisions.'],
+      ['totals', 'object', 'How many decisions, refusals, requests, statuses and bytes.'],
+      ['refusals', 'object', 'How many decisions disallowed a URL, by the reason.'],
+      ['rules', 'object[]', 'The lines that refused most: `origin`, `sha256`, `line`, `rule` and `count`.'],
+      ['otherRules', 'integer', 'How many refusals other lines made.'],
+      ['robotsTxtFiles', 'integer', 'How many different robots.txt files have decided.'],
+      ['waits', 'object[]', 'Waits by cause: `cause`, `count`, `totalMs` and `longestMs`.'],
+      ['timeline', 'object', 'Requests and refusals over time: `widthMs` and `bars`.'],
+      ['sites', 'object[]', 'Each site, the one with the most requests first.'],
+      ['changes', 'object[]', 'Each change of a robots.txt during the crawl, and what it did.'],
+      ['otherChanges', 'integer', 'How many more changes there were.'],
+      ['chains', 'integer', 'How many processes have written records.'],
+      ['chainsWithoutEnd', 'integer', 'How many of these were not closed.'],
+      ['lostRecords', 'integer', 'How many records could not be written.'],
+      ['gaps', 'object[]', 'Where records are missing, as the records say.'],
+      ['unreadable', 'integer', 'How many lines are not records.'],
+      ['withoutResult', 'integer', 'How many requests have no result.'],
+      ['withoutDecision', 'integer', 'How many results have no decision.'],
+      ['hashedUrls', 'integer', 'How many decisions have only the hash of their URL.'],
+    ],
+  },
 ]
 
 /** A JSON schema, as far as the formats need it. */
@@ -691,7 +839,7 @@ export function schemaOf({ command, format, about, fields }: JsonFormat): Schema
 
 /** Returns the path of a schema from the root of the repository. */
 export function schemaFile({ command, format }: Pick<JsonFormat, 'command' | 'format'>): string {
-  return `docs/reference/schemas/${command.replace(' --', '-')}-${format}.schema.json`
+  return `docs/reference/schemas/${command.replace(/ (?:--)?/, '-')}-${format}.schema.json`
 }
 
 function schemaOfType(type: string): Schema {

@@ -9,6 +9,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
 import { commands } from '../src/commands.ts'
 import { version } from '../src/version.ts'
+import { evidenceText } from './evidence-text.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { closed, compactJson, JSON_FORMATS, schemaFile, schemaOf } from './output-contract.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
@@ -28,6 +29,7 @@ const ABOUT: Readonly<Record<string, readonly [use: string, notes: string]>> = {
     'a spreadsheet or a database',
     'CSV (RFC 4180) with a header line. `line` and `rule` belong to the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe, and control characters are escaped as `\\u{1b}`. With `sitemap`, the files are reported on stderr.',
   ],
+  html: ['people: a page about a crawl', 'One file without scripts, which needs no other file.'],
   sarif: [
     'GitHub code scanning, and editors',
     'SARIF 2.1.0. Files are relative to the root of the repository (`uriBaseId` is `%SRCROOT%`), with percent-encoding. Columns are UTF-16 code units. `partialFingerprints` stay the same while the line keeps its text. `fixes` replace or remove the line. They may change verdicts, as `lint --fix=all` may.',
@@ -51,11 +53,13 @@ const STABILITY: Readonly<Record<string, string>> = {
   json: 'Yes, within a `version`.',
   ndjson: 'Yes, within a `version`.',
   csv: 'Yes, these columns.',
+  html: 'No. It may change in any version.',
   github: 'Follows what GitHub reads.',
   gitlab: 'Follows what GitLab reads.',
 }
 
 const ROBOTS = 'User-agent: *\nDisallow: /cart\nAllow: /cart/help\nDisalow: /tmp\n'
+const records = await evidenceText()
 const path = writeFiles({
   'retired.txt': 'User-agent: ia_archiver\nDisallow: /\n',
   'robots.txt': ROBOTS,
@@ -81,6 +85,8 @@ const path = writeFiles({
     ranges: ['192.0.2.0/30'],
   }),
   'empty.txt': '',
+  'crawl-evidence/2026-11-28T16.ndjson': records,
+  'damaged-evidence/2026-11-28T16.ndjson': records.replace('"line":2', '"line":3'),
   'page.txt': '<html>',
   'more.expect': 'crawl-delay * = 2\nsitemap https://a.example/\ndeny * use:train-ai\nsize < 1KiB\nknown-crawlers\n',
   'control.expect': 'deny * /\u0001\u202e%EF%BF%BF<&">\n',
@@ -105,6 +111,7 @@ const names = [
   'access.txt',
   'robots.sqlite',
   'bot.json',
+  'crawl-evidence',
 ]
 
 /** The runs that the page or a schema shows, by command and format. `SITE` has a robots.txt. */
@@ -134,6 +141,13 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'cache json': 'cache show SITE --store robots.sqlite --format json',
   'cache ndjson': 'cache ls --store robots.sqlite --format ndjson',
   'keys json': 'keys check https://127.0.0.1:9 --format json',
+  'evidence verify json': 'evidence verify crawl-evidence --format json',
+  'evidence verify ndjson': 'evidence verify crawl-evidence --format ndjson',
+  'evidence explain json': 'evidence explain crawl-evidence https://example.com/cart --format json',
+  'evidence explain ndjson': 'evidence explain crawl-evidence https://example.com/cart --format ndjson',
+  'evidence replay json': 'evidence replay crawl-evidence --product-token OtherBot --format json',
+  'evidence replay ndjson': 'evidence replay crawl-evidence --product-token OtherBot --format ndjson',
+  'evidence report json': 'evidence report crawl-evidence --format json',
   'identity json': 'identity check bot.json --dns-server 127.0.0.1:9 --timeout 0.1 --format json',
   'doctor json': 'doctor --user-agent ExampleBot/1.0 --format json',
 }
@@ -334,6 +348,14 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
     'keys check https://127.0.0.1:9 --key KEY',
   ],
   identity: ['identity init BOT --output PUBLIC', 'identity check BOT --dns-server 127.0.0.1:9 --timeout 0.1'],
+  'evidence verify': ['evidence verify EVIDENCE', 'evidence verify DAMAGED'],
+  'evidence explain': [
+    'evidence explain EVIDENCE https://example.com/about',
+    'evidence explain EVIDENCE https://example.com/cart/1',
+    'evidence explain EVIDENCE https://other.example/',
+  ],
+  'evidence replay': ['evidence replay EVIDENCE', 'evidence replay EVIDENCE --user-agent OtherBot'],
+  'evidence report': ['evidence report EVIDENCE'],
   doctor: ['doctor', 'doctor DOWN --user-agent ExampleBot'],
 }
 const FILES: Readonly<Record<string, string>> = {
@@ -345,6 +367,8 @@ const FILES: Readonly<Record<string, string>> = {
   NEXT: 'bot-2.jwk',
   PUBLIC: 'public',
   BOT: 'bot.json',
+  EVIDENCE: 'crawl-evidence',
+  DAMAGED: 'damaged-evidence',
 }
 
 test.for(JSON_FORMATS)('$command --format $format prints what its schema says', async (contract) => {

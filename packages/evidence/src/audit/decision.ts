@@ -1,5 +1,12 @@
 // Decides once more: makes the inputs of a decision from its record, and passes them to `decide`.
-import { type CrawlerRules, type Dialect, type DialectName, parseRobots, type Rule } from '@politely/core'
+import {
+  type CrawlerRules,
+  type Dialect,
+  type DialectName,
+  describeReason,
+  parseRobots,
+  type Rule,
+} from '@politely/core'
 import { type AccessPolicy, accessPolicyOf, decide, ENTRY_VERSION, type Entry } from '@politely/core/engine'
 import { type Describable, dialectFor, parseUrl, textWithoutCredentials } from '@politely/core/internal'
 import { LRUCache } from '@politely/fetcher/internal'
@@ -43,14 +50,17 @@ const MAX_RULES_BYTES = 64 * 2 ** 20
 /** Decides once more. */
 export class Replayer {
   readonly #folder: EvidenceFolder
-  readonly #whatIf: WhatIf
+  readonly #dialect: Dialect | undefined
+  readonly #productTokens: WhatIf['productTokens']
   #count = 0
   readonly #options = new LRUCache<string, Options>({ max: MAX_OPTIONS })
   readonly #rules = new LRUCache<string, Bound>({ maxSize: MAX_RULES_BYTES, sizeCalculation: sizeOf })
 
+  /** @throws {OptionError} for an unknown dialect. */
   constructor(folder: EvidenceFolder, whatIf: WhatIf = {}) {
     this.#folder = folder
-    this.#whatIf = whatIf
+    this.#dialect = whatIf.dialect && dialectFor(whatIf.dialect)
+    this.#productTokens = whatIf.productTokens
   }
 
   /**
@@ -64,30 +74,36 @@ export class Replayer {
     const parsed = parseUrl(url)
     if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', problem: parsed, url }
     const { origin, robotsTxt, state } = record
-    if (origin === undefined || state === undefined) return 'unreadable'
+    const at = Date.parse(record.time)
     const options = this.#optionsOf(record)
-    if (options === undefined) return 'unreadable'
+    if (origin === undefined || state === undefined || options === undefined || Number.isNaN(at)) return 'unreadable'
     const bound = await this.#boundTo(robotsTxt?.sha256, origin, options)
     if (typeof bound === 'string') return bound
-    const { name: _, ...rest } = state
+    const { name: _, held, latest, ...rest } = state
     const { sha256: __, ...copy } = robotsTxt ?? { sha256: '' }
-    const entry = {
-      ...rest,
-      latest: this.#attempt(rest.latest, options),
-      ...(rest.held && { held: { ...rest.held, attempt: this.#attempt(rest.held.attempt, options) } }),
-      version: ENTRY_VERSION,
-      origin,
-      earlier: [],
-      copy: robotsTxt === undefined ? undefined : { ...copy, bytes: bound.bytes },
-    } as Entry
-    const { verdict, access } = decide(entry, bound.rules, parsed, Date.parse(record.time), options.policy)
-    return { ...verdict, access, url }
+    try {
+      const entry = {
+        ...rest,
+        latest: this.#attempt(latest, options),
+        held: held && { ...held, attempt: this.#attempt(held.attempt, options) },
+        version: ENTRY_VERSION,
+        origin,
+        earlier: [],
+        copy: robotsTxt && { ...copy, bytes: bound.bytes },
+      } as Entry
+      const { verdict, access } = decide(entry, bound.rules, parsed, at, options.policy)
+      const recorded = recordedVerdict(record)
+      if (!isSameVerdict(recorded, verdict)) describeReason(recorded) // throws if it's not a verdict
+      return { ...verdict, access, url }
+    } catch {
+      return 'unreadable' // the record was changed: a part of its state or verdict is missing
+    }
   }
 
   /** Another dialect may read 401 and 403 in another way. */
   #attempt(attempt: Entry['latest'], { policy }: Options): Entry['latest'] {
     const isRefusal = attempt.reason === 'status' && (attempt.status === 401 || attempt.status === 403)
-    return isRefusal && this.#whatIf.dialect !== undefined ? { ...attempt, kind: policy.forbidden } : attempt
+    return isRefusal && this.#dialect !== undefined ? { ...attempt, kind: policy.forbidden } : attempt
   }
 
   #optionsOf({ by }: DecisionRecord): Options | undefined {
@@ -98,8 +114,8 @@ export class Replayer {
     if (!Array.isArray(productTokens) || typeof policy?.minTtlMs !== 'number') return undefined
     try {
       const recorded = dialectFor(given as DialectName | Dialect)
-      const dialect = this.#whatIf.dialect === undefined ? recorded : dialectFor(this.#whatIf.dialect)
-      const tokens = this.#whatIf.productTokens ?? productTokens
+      const dialect = this.#dialect ?? recorded
+      const tokens = this.#productTokens ?? productTokens
       const options = { number: this.#count++, tokens, dialect, policy: policyIn(policy, recorded, dialect) }
       this.#options.set(key, options)
       return options

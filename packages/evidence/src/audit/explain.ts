@@ -17,16 +17,10 @@ export interface EvidenceExplanation {
   /** What happened, in sentences, the most important first. */
   readonly sentences: readonly string[]
   /** The line of robots.txt that decides, and two lines around it. */
-  readonly lines: readonly ExplainedLine[]
+  readonly lines: readonly { readonly line: number; readonly text: string; readonly decides: boolean }[]
   /** The decision, or the decision about the same origin by which the answer was computed. */
   readonly decision?: DecisionRecord & Place
   readonly results: readonly ResultRecord[]
-}
-
-export interface ExplainedLine {
-  readonly line: number
-  readonly text: string
-  readonly decides: boolean
 }
 
 const AROUND = 2
@@ -43,61 +37,46 @@ export async function explain(
 ): Promise<EvidenceExplanation> {
   using folder = new EvidenceFolder(dir)
   const shownUrl = withoutCredentials(url)
-  const known = await lookUp(folder, shownUrl, at)
-  const { decision, nearest } = known
+  const { decision, results, nearest, count, from, to } = await lookUp(folder, shownUrl, at)
   if (decision !== undefined) {
-    const sentences = [...decisionSentences(decision, shownUrl), ...resultSentences(decision, known.results)]
+    const sentences = sentencesOf(decision, shownUrl, results)
     const lines = await linesAround(folder, decision, recordedVerdict(decision))
-    return { url: shownUrl, found: 'recorded', sentences, lines, decision, results: known.results }
+    return { url: shownUrl, found: 'recorded', sentences, lines, decision, results }
   }
-  const { origin, count, from, to } = known
-  if (nearest === undefined || origin === undefined) {
-    const what =
-      count === 0
-        ? `Nothing is recorded about ${origin ?? shownUrl}`
-        : `Nothing was recorded by then; the first decision about ${origin} is of ${timeText(from)}`
-    return { url: shownUrl, found: 'unknown', sentences: [`${what}.`], lines: [], results: [] }
+  const origin = originOf(shownUrl) ?? shownUrl
+  if (nearest === undefined) {
+    const later = `Nothing was recorded by then; the first decision about ${origin} is of ${timeText(from)}.`
+    const sentences = [count === 0 ? `Nothing is recorded about ${origin}.` : later]
+    return { url: shownUrl, found: 'unknown', sentences, lines: [], results }
   }
   const verdict = await new Replayer(folder).decide(nearest, shownUrl)
+  const isKnown = typeof verdict !== 'string'
   const sentences = [
     `No decision about ${shownUrl} is recorded.`,
     `About ${origin}, ${count} decisions are recorded, from ${timeText(from)} to ${timeText(to)}.`,
-    typeof verdict === 'string'
-      ? `What it would have been can't be computed (${verdict}).`
-      : `Computed now, not recorded: at ${timeText(nearest.time)} the URL would have been ${describeVerdict(verdict)}.`,
+    isKnown
+      ? `Computed now, not recorded: at ${timeText(nearest.time)} the URL would have been ${describeVerdict(verdict)}.`
+      : `What it would have been can't be computed (${verdict}).`,
     ...fileSentences(nearest),
   ]
-  const lines = typeof verdict === 'string' ? [] : await linesAround(folder, nearest, verdict)
-  return { url: shownUrl, found: 'computed', sentences, lines, decision: nearest, results: [] }
+  const lines = isKnown ? await linesAround(folder, nearest, verdict) : []
+  return { url: shownUrl, found: 'computed', sentences, lines, decision: nearest, results }
 }
 
-interface Known {
-  /** The last decision about the URL. */
-  readonly decision: (DecisionRecord & Place) | undefined
-  readonly results: readonly ResultRecord[]
-  readonly origin: string | undefined
-  /** The decisions about the origin, at any time. */
-  readonly count: number
-  readonly from: string
-  readonly to: string
-  /** The last one with a state. */
-  readonly nearest: (DecisionRecord & Place) | undefined
-}
-
-async function lookUp(folder: EvidenceFolder, url: string, until: number): Promise<Known> {
+/** Finds the last decision about a URL, its results, and the last one about its origin, `nearest`. */
+async function lookUp(folder: EvidenceFolder, url: string, until: number) {
   const origin = originOf(url)
-  const urls = new Set([url, withoutFragment(url)])
-  const hashes = new Set([...urls].map(sha256Of))
-  let decision: Known['decision']
-  let nearest: Known['nearest']
+  const urls = [url, URL.parse(url)?.href.replace(/#.*/s, '') ?? url] // also as a URL parser writes it
+  const hashes = urls.map(sha256Of)
+  let [decision, nearest]: (EvidenceExplanation['decision'] | undefined)[] = []
   let results: ResultRecord[] = []
   let count = 0
   let [from, to] = ['', '']
   for await (const { record, file, line } of folder.items()) {
     if (record?.kind === 'result' && record.id === decision?.id) results.push(record)
     if (record?.kind !== 'decision') continue
-    const isUrl = record.hashed === undefined ? urls.has(record.url) : hashes.has(record.hashed)
-    if (record.origin !== origin && !isUrl) continue
+    const isUrl = record.hashed === undefined ? urls.includes(record.url) : hashes.includes(record.hashed)
+    if (!isUrl && (origin === undefined || record.origin !== origin)) continue
     count++
     if (from === '' || record.time < from) from = record.time
     if (record.time > to) to = record.time
@@ -107,32 +86,7 @@ async function lookUp(folder: EvidenceFolder, url: string, until: number): Promi
     decision = { ...record, file, line }
     results = []
   }
-  return { decision, results, origin, count, from, to, nearest }
-}
-
-/** As a URL parser writes it, without the fragment, which is not sent. */
-function withoutFragment(text: string): string {
-  const url = URL.parse(text)
-  if (url === null) return text
-  url.hash = ''
-  return url.href
-}
-
-function decisionSentences(record: DecisionRecord & Place, url: string): readonly string[] {
-  const { by, time, use, verdict, obey, redirectedFrom, hashed, file, line } = record
-  const purpose = by.purpose === undefined ? '' : ` The purpose of the crawl is "${by.purpose}".`
-  const dialect = typeof by.dialect === 'string' ? by.dialect : `"${(by.dialect as { name?: unknown }).name}", its own`
-  const because = describeVerdict({ ...recordedVerdict(record), url })
-  return [
-    `At ${timeText(time)}, ${USES[use] ?? use}: ${url} is ${because}.`,
-    ...(redirectedFrom === undefined ? [] : [`${redirectedFrom.join(', then ')} led to this URL.`]),
-    ...(obey === undefined || verdict.allowed
-      ? []
-      : [`It was requested all the same, by the crawler's option ${obeyText(obey)}.`]),
-    ...fileSentences(record),
-    `The crawler calls itself "${by.userAgent}", and looks in robots.txt for ${by.productTokens.join(', then ')}, in the dialect ${dialect}.${purpose}`,
-    `Recorded by Politely ${by.politely} in ${file}, line ${line}${hashed === undefined ? '' : ', with the hash of the URL'}.`,
-  ]
+  return { decision, results, nearest, count, from, to }
 }
 
 const USES: Readonly<Record<string, string>> = {
@@ -141,8 +95,22 @@ const USES: Readonly<Record<string, string>> = {
   check: 'in a check without a request',
 }
 
-function obeyText({ rules, delays }: NonNullable<DecisionRecord['obey']>): string {
-  return `obey: { rules: ${rules}, delays: ${delays} }`
+function sentencesOf(record: DecisionRecord & Place, url: string, results: readonly ResultRecord[]): readonly string[] {
+  const { by, time, use, verdict, obey, redirectedFrom, hashed, file, line } = record
+  const dialect = typeof by.dialect === 'string' ? by.dialect : 'of its own'
+  const isRequested = use === 'request' && (verdict.allowed || obey !== undefined)
+  const unknown = isRequested ? 'What became of the request is not recorded.' : 'No request was sent.'
+  return [
+    `At ${timeText(time)}, ${USES[use] ?? use}: ${url} was ${describeVerdict({ ...recordedVerdict(record), url })}.`,
+    redirectedFrom && `${redirectedFrom.join(', then ')} led to this URL.`,
+    obey &&
+      `The crawler could request it all the same: its option obey has rules: ${obey.rules}, delays: ${obey.delays}.`,
+    ...fileSentences(record),
+    `The crawler calls itself "${by.userAgent}", and looks in robots.txt for ${by.productTokens.join(', then ')}, in the dialect ${dialect}.`,
+    by.purpose && `The purpose of the crawl is "${by.purpose}".`,
+    ...(results.length > 0 ? results.flatMap(resultSentences) : [unknown]),
+    `Recorded by Politely ${by.politely} in ${file}, line ${line}${hashed ? ', with the hash of the URL' : ''}.`,
+  ].filter((sentence) => typeof sentence === 'string')
 }
 
 /** Says which robots.txt it was, and how old. */
@@ -151,72 +119,44 @@ function fileSentences({ robotsTxt, access, time }: DecisionRecord): readonly st
   const checked = `The last attempt to fetch robots.txt ended at ${timeText(access.checkedAt)}.`
   if (robotsTxt === undefined) return [checked]
   const { url, sha256, confirmedAt, truncated } = robotsTxt
-  const ageMs = Date.parse(time) - confirmedAt
   const role = access.copy === undefined ? 'A copy that did not decide was' : 'The robots.txt was'
   const end = truncated ? ' It was longer than the limit, and its end was not read.' : ''
   return [
     `${role} ${url}, SHA-256 ${sha256}.`,
-    `The site last sent or confirmed it at ${timeText(confirmedAt)}, ${ageText(ageMs)} before.${end}`,
+    `The site last sent or confirmed it at ${timeText(confirmedAt)}, ${ageText(Date.parse(time) - confirmedAt)} before.${end}`,
     ...(access.copy?.freshness === 'fresh' ? [] : [checked]),
   ]
 }
 
-function resultSentences({ use, verdict, obey }: DecisionRecord, results: readonly ResultRecord[]): readonly string[] {
-  if (results.length > 0) return results.flatMap(resultSentence)
-  if (use !== 'request') return []
-  const mayStart = verdict.allowed || obey !== undefined
-  return [mayStart ? 'What became of the request is not recorded.' : 'No request was sent.']
-}
-
-function resultSentence({
-  outcome,
-  permit,
-  status,
-  error,
-  time,
-  tookMs,
-  keyId,
-  body,
-  usage,
-}: ResultRecord): readonly string[] {
-  const waited =
-    permit &&
-    (permit.waitedMs > 0 ? `, after a wait of ${ageText(permit.waitedMs)} (${permit.waitedFor})` : ', without a wait')
-  const signed = keyId === undefined ? '' : `, signed by the key ${keyId}`
-  const took = tookMs === undefined ? '' : ` after ${ageText(tookMs)}`
-  const ends: Readonly<Record<ResultRecord['outcome'], string>> = {
-    answered: `The site answered with status ${status}${took}.`,
+function resultSentences(result: ResultRecord): readonly (string | undefined)[] {
+  const { outcome, permit, status, error, time, tookMs, keyId, body, usage } = result
+  const wait = permit?.waitedMs ? `a wait of ${ageText(permit.waitedMs)} (${permit.waitedFor})` : 'no wait'
+  const ends: Readonly<Record<string, string | undefined>> = {
+    answered: `The site answered with status ${status}${tookMs === undefined ? '' : ` after ${ageText(tookMs)}`}.`,
     failed: `The request got no response (${error}).`,
     'not-reported': `The request ended at ${timeText(time)}; its sender did not say how.`,
     'not-sent': `No request was sent (${error}).`,
     'stored-page': 'A stored page was used; no request was sent.',
-    noted: '',
   }
   return [
-    permit === undefined ? '' : `The request could start at ${timeText(permit.time)}${waited}${signed}.`,
-    ends[outcome] ?? outcome,
-    body === undefined ? '' : `Its body has ${body.bytes} bytes and the SHA-256 ${body.sha256}.`,
-    usage === undefined
-      ? ''
-      : `What may be done with the page: ${Object.entries(usage)
-          .map((pair) => pair.join(' '))
-          .join(', ')}.`,
-  ].filter((sentence) => sentence !== '')
+    permit && `The request could start at ${timeText(permit.time)}, after ${wait}.`,
+    keyId && `It was signed by the key ${keyId}.`,
+    ends[outcome],
+    body && `Its body has ${body.bytes} bytes and the SHA-256 ${body.sha256}.`,
+    usage && `What may be done with the page: ${JSON.stringify(usage)}.`,
+  ]
 }
 
 async function linesAround(
   folder: EvidenceFolder,
   { robotsTxt }: DecisionRecord,
   verdict: ReturnType<typeof recordedVerdict>,
-): Promise<readonly ExplainedLine[]> {
+): Promise<EvidenceExplanation['lines']> {
   if (verdict.because !== 'rule' || robotsTxt === undefined) return []
-  const { bytes } = await folder.robotsFile(robotsTxt.sha256)
-  const all =
-    bytes === undefined
-      ? []
-      : Buffer.from(bytes, 'latin1')
-          .toString()
-          .split(/\r\n|\r|\n/)
+  const { bytes = '' } = await folder.robotsFile(robotsTxt.sha256)
+  const all = Buffer.from(bytes, 'latin1')
+    .toString()
+    .split(/\r\n|\r|\n/)
   const at = verdict.rule.line
   const first = Math.max(1, at - AROUND)
   return all.slice(first - 1, at + AROUND).map((text, n) => ({ line: first + n, text, decides: first + n === at }))
@@ -226,14 +166,14 @@ function timeText(time: string | number): string {
   return formatTime(typeof time === 'number' ? time : Date.parse(time))
 }
 
-const UNITS = [
-  [86_400_000, 'days'],
-  [3_600_000, 'hours'],
-  [60_000, 'minutes'],
-] as const
-
 /** Uses the largest unit of which there are at least two. */
 function ageText(ms: number): string {
-  const [unit, name] = UNITS.find(([size]) => Math.abs(ms) >= 2 * size) ?? [1000, 'seconds']
+  const [unit, name] = (
+    [
+      [86_400_000, 'days'],
+      [3_600_000, 'hours'],
+      [60_000, 'minutes'],
+    ] as const
+  ).find(([size]) => ms >= 2 * size) ?? [1000, 'seconds']
   return `${Number((ms / unit).toFixed(1))} ${name}`
 }

@@ -1,7 +1,7 @@
 // The public API of `@politely/evidence/audit`: reads what the sinks have written.
 export { RECORD_VERSION } from '../record.ts'
-export type { NotReplayable } from './decision.ts'
-export { type EvidenceExplanation, type ExplainedLine, explain } from './explain.ts'
+export type { NotReplayable, WhatIf } from './decision.ts'
+export { type EvidenceExplanation, explain } from './explain.ts'
 export {
   EvidenceFolder,
   type EvidenceItem,

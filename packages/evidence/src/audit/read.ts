@@ -3,15 +3,15 @@
 //
 // The order: each chain is in order, one chain after another, by the names of their first files. The
 // files of a chain are in the order of their first records, since a clock may be set back.
-import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
-import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
+import { constants, createGunzip, createZstdDecompress, zstdDecompressSync } from 'node:zlib'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/core/engine'
-import { type EvidenceRecord, RECORD_VERSION } from '../record.ts'
-import { type RobotsFile, RobotsFiles } from './robots-files.ts'
-import { MAX_RECORD_BYTES, payloadOf, type WarcRecord, warcRecords } from './warc.ts'
+import { type EvidenceRecord, type FileRecord, RECORD_VERSION } from '../record.ts'
+import { MAX_FILE_BYTES, type RobotsFile, RobotsFiles } from './robots-files.ts'
+import { MAX_RECORD_BYTES, payloadOf, warcRecords } from './warc.ts'
 
 /** Where something stands. */
 export interface Place {
@@ -47,6 +47,7 @@ export type EvidenceItem = RecordItem | ProblemItem
 /** What all records have, also those of later versions. */
 export type Link = Pick<EvidenceRecord, 'v' | 'chain' | 'seq' | 'prev' | 'time'> & { readonly kind: string }
 
+const NAME = '@politely/evidence'
 const NAMES = /\.(?:ndjson|ndjson\.zst|warc\.gz|warc\.gz\.open)$/
 const IN_ORDER = new Intl.Collator('en', { numeric: true }).compare
 
@@ -86,14 +87,13 @@ export class EvidenceFolder {
 
   /** Returns the names of the files with records, in order. */
   async #names(): Promise<readonly string[]> {
-    const chains = new Map<string, { readonly name: string; readonly seq: number }[]>()
+    const files: { readonly name: string; readonly chain: string; readonly seq: number }[] = []
     for (const name of namesIn(this.#dir)) {
-      const { chain, seq } = (await this.#firstLink(name)) ?? { chain: name, seq: 0 }
-      const files = chains.get(chain) ?? []
-      files.push({ name, seq })
-      chains.set(chain, files)
+      const { chain = name, seq = 0 } = (await this.#firstLink(name)) ?? {}
+      files.push({ name, chain, seq })
     }
-    return [...chains.values()].flatMap((files) => files.sort((a, b) => a.seq - b.seq).map(({ name }) => name))
+    const chains = Map.groupBy(files, ({ chain }) => chain).values()
+    return [...chains].flatMap((all) => all.sort((a, b) => a.seq - b.seq).map(({ name }) => name))
   }
 
   async #firstLink(name: string): Promise<Link | undefined> {
@@ -102,61 +102,54 @@ export class EvidenceFolder {
   }
 
   async *#itemsIn(file: string): AsyncGenerator<EvidenceItem> {
-    const path = join(this.#dir, file)
+    const isWarc = file.includes('.warc.gz')
+    const isOurs = !isWarc || file.startsWith('politely-')
+    const bytes = bytesOf(join(this.#dir, file))
     let line = 0
     try {
-      const items = file.includes('.warc.gz') ? this.#warcItems(path, file) : this.#lineItems(path, file)
-      for await (const item of items) {
-        ;({ line } = item)
-        yield item
+      for await (const text of isWarc ? this.#warcLines(bytes, isOurs) : linesOf(bytes)) {
+        const item = itemOf(text, { file, line: ++line })
+        if (item?.record?.kind === 'robots-txt') this.#keepContent(item.record)
+        if (item !== undefined && (isOurs || item.record !== undefined || item.link !== undefined)) yield item
       }
+      if (line === 0 && isOurs) yield { file, line: 1, ...LINE_PROBLEMS.empty }
     } catch (error) {
       const { code = '', syscall } = error as NodeJS.ErrnoException
+      const finished = file.endsWith('.open') ? file.slice(0, -'.open'.length) : `${file}.zst`
+      const isFinished = code === 'ENOENT' && existsSync(join(this.#dir, finished)) // since its name was read
+      if (isFinished) return yield* this.#itemsIn(finished)
       if (syscall === undefined && !/^(?:Z_|ZSTD_)/.test(code)) throw error
       const problem = syscall === undefined ? 'the compressed data is damaged' : "the file can't be read"
       yield { problem: `${problem} after this line (${code})`, level: 'error', file, line }
     }
   }
 
-  async *#lineItems(path: string, file: string): AsyncGenerator<EvidenceItem> {
-    let line = 0
-    for await (const text of linesOf(bytesOf(path))) {
-      const place = { file, line: ++line }
-      if (typeof text !== 'string') yield { ...place, ...LINE_PROBLEMS[text.problem] }
-      else if (text !== '') {
-        const item = itemOf(text, place)
-        const { content } = (item.record ?? {}) as { readonly content?: unknown } // a stream has the file in the record
-        if (typeof content === 'string') this.#robots.keep(Buffer.from(content, 'base64'))
-        yield item
-      }
+  /** Yields a line for each record of a WARC file, and keeps its robots.txt files. */
+  async *#warcLines(bytes: AsyncIterable<Buffer>, isOurs: boolean): AsyncGenerator<Line> {
+    for await (const record of warcRecords(bytes, (headers) => kindOf(headers, isOurs) !== undefined)) {
+      const kind = record && kindOf(record.headers, isOurs)
+      const payload = record && kind === 'file' ? payloadOf(record) : undefined
+      const digest = record?.headers.get('warc-payload-digest')?.replace('sha256:', '') ?? ''
+      if (payload !== undefined) this.#robots.keep(payload, digest)
+      if (record === undefined) yield LINE_PROBLEMS.cut
+      else yield kind === 'line' ? (record.content?.toString() ?? LINE_PROBLEMS.long) : ''
     }
   }
 
-  async *#warcItems(path: string, file: string): AsyncGenerator<EvidenceItem> {
-    const isOurs = file.startsWith('politely-')
-    let line = 0
-    for await (const record of warcRecords(bytesOf(path), (headers) => kindOf(headers, isOurs) !== undefined)) {
-      const place = { file, line: ++line }
-      if (record === undefined) yield { ...place, ...LINE_PROBLEMS.cut }
-      else {
-        const item = this.#warcItem(record, place, isOurs)
-        if (item !== undefined) yield item
-      }
+  /** Keeps the robots.txt that a stream has in its record. */
+  #keepContent({ content, sha256 }: FileRecord): void {
+    if (content === undefined) return
+    try {
+      const bytes = zstdDecompressSync(Buffer.from(content, 'base64'), { maxOutputLength: MAX_FILE_BYTES })
+      this.#robots.keep(bytes, sha256)
+    } catch {
+      this.#robots.keep(Buffer.alloc(0), sha256) // so that it counts as damaged
     }
-  }
-
-  #warcItem(record: WarcRecord, place: Place, isOurs: boolean): EvidenceItem | undefined {
-    const kind = kindOf(record.headers, isOurs)
-    if (kind === 'file') {
-      const payload = payloadOf(record)
-      if (payload !== undefined) this.#robots.keep(payload)
-    }
-    if (kind !== 'line') return undefined
-    if (record.content === undefined) return { ...place, ...LINE_PROBLEMS.long }
-    const item = itemOf(record.content.toString(), place)
-    return isOurs || item.record !== undefined || item.link !== undefined ? item : undefined
   }
 }
+
+/** A line, or what is wrong with it. Lines that aren't ours are empty. */
+type Line = string | Pick<ProblemItem, 'problem' | 'level'>
 
 /**
  * Reads a folder of evidence: all records, and what can't be read, each with its file and line. Each
@@ -178,6 +171,7 @@ function kindOf(headers: ReadonlyMap<string, string>, isOurs: boolean): 'line' |
 
 const LINE_PROBLEMS = {
   cut: { problem: 'the last line is cut, as after a kill', level: 'note' },
+  empty: { problem: 'the file has no whole record, as after a kill', level: 'note' },
   long: { problem: `the line is longer than ${MAX_RECORD_BYTES} bytes`, level: 'error' },
 } as const
 
@@ -201,17 +195,15 @@ function bytesOf(path: string): AsyncIterable<Buffer> {
 }
 
 /** Yields lines without their line ends. */
-async function* linesOf(
-  chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<string | { readonly problem: keyof typeof LINE_PROBLEMS }> {
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let parts: Buffer[] = []
   let length = 0
   for await (const chunk of chunks) {
     let start = 0
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      const isLong = length > MAX_RECORD_BYTES
       const part = chunk.subarray(start, end)
-      if (length > MAX_RECORD_BYTES) yield { problem: 'long' }
-      else yield parts.length === 0 ? part.toString() : Buffer.concat([...parts, part]).toString()
+      yield isLong ? LINE_PROBLEMS.long : (parts.length === 0 ? part : Buffer.concat([...parts, part])).toString()
       parts = []
       length = 0
       start = end + 1
@@ -221,29 +213,24 @@ async function* linesOf(
     if (length > MAX_RECORD_BYTES) parts = []
     else if (rest.length > 0) parts.push(rest)
   }
-  if (length > 0) yield { problem: 'cut' }
+  if (length > 0) yield LINE_PROBLEMS.cut
 }
 
-function itemOf(text: string, place: Place): EvidenceItem {
+/** Returns undefined for an empty line. */
+function itemOf(text: Line, place: Place): EvidenceItem | undefined {
+  if (typeof text !== 'string') return { ...place, ...text }
+  if (text === '') return undefined
   const value = parsed(text)
-  if (!isLink(value)) return { ...place, problem: 'the line is not a record', level: 'error', text }
-  if (value.v !== RECORD_VERSION) {
-    const problem = `the record has version ${value.v}, and this version of @politely/evidence reads ${RECORD_VERSION}; install a newer one`
-    return { ...place, problem, level: 'error', link: value, text }
-  }
-  const fields = FIELDS[value.kind]
-  if (fields === undefined)
-    return {
-      ...place,
-      problem: `${describeValue(value.kind)} is not a kind of record`,
-      level: 'error',
-      link: value,
-      text,
-    }
-  const wrong = fields.find(([name, type]) => !isOfType((value as never)[name], type))
-  if (wrong === undefined) return { ...place, record: value as EvidenceRecord, text }
-  const problem = `the field "${wrong[0]}" of a ${value.kind} record is missing or not ${TYPES[wrong[1]]}`
-  return { ...place, problem, level: 'error', link: value, text }
+  if (wrongField(value, LINK) !== undefined)
+    return { ...place, problem: 'the line is not a record', level: 'error', text }
+  const link = value as Link
+  const fields = FIELDS[link.kind]
+  const wrong = fields && wrongField(value, fields)
+  if (link.v === RECORD_VERSION && fields && !wrong) return { ...place, record: value as EvidenceRecord, text }
+  const newer = `the record has version ${link.v}, and this version reads ${RECORD_VERSION}; install a newer ${NAME}`
+  const ofKind = fields ? `its field "${wrong}" is missing, or has another type` : 'is not a kind of record'
+  const problem = link.v === RECORD_VERSION ? `${describeValue(link.kind)}: ${ofKind}` : newer
+  return { ...place, problem, level: 'error', link, text }
 }
 
 function parsed(text: string): unknown {
@@ -254,24 +241,11 @@ function parsed(text: string): unknown {
   }
 }
 
-function isLink(value: unknown): value is Link {
-  const { v, chain, seq, prev, kind, time } = (value ?? {}) as Record<string, unknown>
-  return (
-    typeof v === 'number' &&
-    typeof chain === 'string' &&
-    Number.isSafeInteger(seq) &&
-    typeof prev === 'string' &&
-    typeof kind === 'string' &&
-    typeof time === 'string' &&
-    !Number.isNaN(Date.parse(time))
-  )
-}
+type Fields = readonly (readonly [name: string, type: string])[]
 
-const TYPES = { string: 'a string', number: 'a number', boolean: 'a boolean', object: 'an object' } as const
-type Field = readonly [name: string, type: keyof typeof TYPES]
-
-/** The fields that the records of each kind must have. */
-const FIELDS: Readonly<Record<string, readonly Field[]>> = {
+/** The fields that all records must have, and the records of each kind. */
+const LINK = fieldsIn('v:number chain:string seq:number prev:string time:string kind:string')
+const FIELDS: Readonly<Record<string, Fields>> = {
   start: fieldsIn('politely:string node:string pid:number host:string'),
   'robots-txt': fieldsIn('sha256:string bytes:number truncated:boolean url:string'),
   decision: fieldsIn('id:string use:string url:string by:object verdict:object'),
@@ -281,12 +255,12 @@ const FIELDS: Readonly<Record<string, readonly Field[]>> = {
   end: [],
 }
 
-function fieldsIn(text: string): readonly Field[] {
-  return text.split(' ').map((each) => each.split(':') as [string, Field[1]])
+function fieldsIn(text: string): Fields {
+  return text.split(' ').map((each) => each.split(':') as [string, string])
 }
 
-function isOfType(value: unknown, type: Field[1]): boolean {
-  return type === 'object'
-    ? typeof value === 'object' && value !== null && !Array.isArray(value)
-    : typeof value === type
+/** Returns the name of a field that is missing, or has another type. */
+function wrongField(value: unknown, fields: Fields): string | undefined {
+  const record = (value ?? {}) as Readonly<Record<string, unknown>>
+  return fields.find(([name, type]) => record[name] === null || typeof record[name] !== type)?.[0]
 }

@@ -1,6 +1,7 @@
 // Makes all decisions of a folder once more, and compares them with what was recorded.
 import { describeVerdict } from '@politely/core'
-import type { DecisionRecord } from '../record.ts'
+import type { Describable } from '@politely/core/internal'
+import { type DecisionRecord, RECORD_VERSION } from '../record.ts'
 import { isSameVerdict, type NotReplayable, Replayer, recordedVerdict, type WhatIf } from './decision.ts'
 import { EvidenceFolder, type Place } from './read.ts'
 
@@ -68,25 +69,17 @@ export async function replay(dir: string, { onDifference, ...whatIf }: ReplayOpt
   const replayer = new Replayer(folder, whatIf)
   const counts = { decisions: 0, same: 0, different: 0, nowAllowed: 0, nowDisallowed: 0, unreadableLines: 0 }
   const notReplayable: Partial<Record<NotReplayable, number>> = {}
-  const skip = (why: NotReplayable) => {
-    notReplayable[why] = (notReplayable[why] ?? 0) + 1
-  }
   const changes = new Map<string, ReplayChange>()
-  for await (const item of folder.items()) {
-    const { record, file, line } = item
-    if (record === undefined) {
-      if (item.link?.kind !== 'decision') counts.unreadableLines++
-      else {
-        counts.decisions++
-        skip(item.link.v > 1 ? 'newer-version' : 'unreadable')
-      }
-      continue
-    }
-    if (record.kind !== 'decision') continue
+  for await (const { record, link = record, problem, file, line } of folder.items()) {
+    if (link === undefined) counts.unreadableLines++
+    if (link?.kind !== 'decision') continue
     counts.decisions++
-    const verdict = await replayer.decide(record)
-    if (typeof verdict === 'string') {
-      skip(verdict)
+    const isNewer = problem !== undefined && link.v > RECORD_VERSION
+    const verdict =
+      record?.kind === 'decision' ? await replayer.decide(record) : isNewer ? 'newer-version' : 'unreadable'
+    if (typeof verdict === 'string' || record?.kind !== 'decision') {
+      const why = verdict as NotReplayable
+      notReplayable[why] = (notReplayable[why] ?? 0) + 1
       continue
     }
     const recorded = recordedVerdict(record)
@@ -96,10 +89,11 @@ export async function replay(dir: string, { onDifference, ...whatIf }: ReplayOpt
     }
     counts.different++
     if (verdict.allowed !== recorded.allowed) counts[verdict.allowed ? 'nowAllowed' : 'nowDisallowed']++
-    const both = { recorded: shown(recorded), replayed: shown(verdict) }
-    addChange(changes, record, both)
+    const { access: _, ...old } = recorded // it differs from decision to decision
+    const { access: __, ...now } = verdict
+    addChange(changes, record, { recorded: shown(old), replayed: shown(now) })
     const { id, time, url } = record
-    await onDifference?.({ id, time, url, file, line, ...both })
+    await onDifference?.({ id, time, url, file, line, recorded: shown(recorded), replayed: shown(verdict) })
   }
   const sorted = [...changes.values()].sort((a, b) => b.count - a.count).slice(0, MAX_SHOWN_CHANGES)
   return { ...counts, notReplayable, changes: sorted }
@@ -117,7 +111,7 @@ function addChange(
   changes.set(key, { origin, count: count + 1, ...both, examples: shownUrls })
 }
 
-function shown(verdict: Parameters<typeof describeVerdict>[0]): ReplayedVerdict {
+function shown(verdict: Describable): ReplayedVerdict {
   const { allowed, because } = verdict
   return { allowed, because, ...(because === 'rule' && { line: verdict.rule.line }), text: describeVerdict(verdict) }
 }

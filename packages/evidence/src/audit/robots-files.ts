@@ -17,7 +17,7 @@ export type RobotsFile =
 /** So many bytes of files stay in memory. */
 const MEMORY_BYTES = 32 * 2 ** 20
 /** A longer file is damaged: no client reads so much of a robots.txt. */
-const MAX_FILE_BYTES = 512 * 2 ** 20
+export const MAX_FILE_BYTES: number = 2 ** 28
 
 export function sha256Of(data: string | Uint8Array): string {
   return hash('sha256', data)
@@ -33,13 +33,15 @@ export class RobotsFiles {
     this.#dir = dir
   }
 
-  /** Keeps a file that stands between the records. */
-  keep(bytes: Buffer): void {
+  /** Keeps a file that stands between the records. @param named The hash that stands with it. */
+  keep(bytes: Buffer, named: string): void {
     const sha256 = sha256Of(bytes)
+    if (sha256 !== named) this.#recent.set(named, { problem: 'damaged' })
     if (this.#copied.has(sha256)) return
     if (this.#copy === undefined) {
       const folder = mkdtempSync(join(tmpdir(), 'politely-evidence-'))
       this.#copy = { folder, fd: openSync(join(folder, 'robots.txt'), 'wx+', 0o600), length: 0 }
+      if (process.platform !== 'win32') rmSync(folder, { recursive: true }) // a killed process leaves nothing
     }
     const { fd, length: at } = this.#copy
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, at + done)
