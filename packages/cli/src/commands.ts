@@ -229,7 +229,7 @@ export const commands: readonly CommandSpec[] = [
     --urls --sitemap --input --column --user-agent --product-token
     --output FILE  write the page to a file instead of stdout
     --include  write the status and the headers before the page
-    --max-wait --min-delay --retry --store --cache --dialect --timeout --proxy --allow-address
+    --max-wait --min-delay --retry --store --cache --evidence --dialect --timeout --proxy --allow-address
     --format NAME  how to print the reports [one of text, ndjson] [default text]
     --json  the same as --format ndjson
   `),
@@ -284,7 +284,7 @@ export const commands: readonly CommandSpec[] = [
     --depth NUMBER  the most links from a given URL to a page [otherwise no limit]
     --concurrency NUMBER  the most requests at once [default 8]
     --nofollow NAME  what to do with links under nofollow [one of skip, follow] [default skip]
-    --min-delay --retry --store --dialect --timeout --proxy --allow-address
+    --min-delay --retry --store --evidence --dialect --timeout --proxy --allow-address
     --format NAME  how to print the pages [one of text, ndjson] [default text]
     --json  the same as --format ndjson
   `),

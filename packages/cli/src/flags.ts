@@ -68,6 +68,7 @@ for (const flag of flagsIn(`
   --max-wait SECONDS  the longest wait before a request; pages that need a longer one aren't fetched [otherwise no limit]
   --retry NUMBER  request a page again, at most this many times, after a failure that may pass: no response or half a response, or a status such as 429 or 503 [default 0]
   --store FILE  an SQLite file that keeps robots.txt between runs; created if necessary [otherwise the environment variable POLITELY_STORE]
+  --evidence DIR  a folder that keeps each decision, for politely evidence. Needs the package @politely/evidence [otherwise none is kept]
   --cache FILE  an SQLite file that keeps pages between runs; created if necessary. Needs the package @politely/cache [otherwise no page is kept]
 `))
   shared.set(flag.name, flag)

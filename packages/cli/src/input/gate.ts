@@ -1,7 +1,10 @@
 // The gate of a command line: the pace of its requests for pages.
+import { isPolitelyError } from '@politely/core'
+import { loadOptional } from '@politely/core/flags'
 import type { RobotsClient } from '@politely/fetcher'
 import { type PoliteFetch, PoliteGate, politely } from '@politely/gate'
 import type { Arguments } from '../command-line.ts'
+import { UsageError } from '../exit-code.ts'
 import { errorLine } from '../output/style.ts'
 import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from './numbers.ts'
 import { type Fetch, withPages } from './pages.ts'
@@ -32,11 +35,31 @@ export function withGate<T>(
   const limits = { maxWaitMs: maxWaitMsOf(args), minDelayMs: minDelayMsOf(args), maxConcurrent }
   const info = logsWaits ? (message: string) => process.stderr.write(errorLine(message)) : () => undefined
   return withPages(args, async (client, fetch) => {
-    const gate = new PoliteGate({ robots: client, logger: { info }, ...limits })
+    const evidence = await evidenceOf(args)
+    const gate = new PoliteGate({ robots: client, logger: { info }, evidence, ...limits })
     try {
       return await use({ client, gate, fetch, polite: politely(fetch, { gate, retry: retryOptionsOf(args) }) })
     } finally {
       gate.close()
+      await evidence?.close()
     }
   })
+}
+
+/** Opens the folder of `--evidence`. @throws {UsageError} if its package is missing, or nothing can be written. */
+async function evidenceOf(args: Arguments) {
+  const dir = args.get('evidence')
+  if (dir === undefined) return undefined
+  const name = '@politely/evidence'
+  const missing = `--evidence: its package is not installed; write npm install ${name} (with --global if politely is global)`
+  const { evidenceFiles } = await loadOptional(
+    name,
+    () => import('@politely/evidence'),
+    () => new UsageError(missing),
+  )
+  try {
+    return evidenceFiles({ dir })
+  } catch (error) {
+    throw isPolitelyError(error) ? new UsageError(`--evidence: ${error.message}`) : error
+  }
 }
