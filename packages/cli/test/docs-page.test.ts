@@ -74,6 +74,7 @@ const TASKS: Readonly<Record<string, readonly string[]>> = {
   'may a crawler fetch a URL, and use it': ['check', 'explain', 'usage'],
   'your robots.txt': ['test', 'lint', 'diff', 'audit', 'match'],
   'fetch politely': ['fetch', 'sitemap', 'crawl', 'cache', 'doctor'],
+  'what your crawler decided': ['evidence'],
   servers: ['serve', 'mcp'],
   'who your crawler is': ['identity', 'keys'],
   'your shell': ['completion'],
@@ -88,6 +89,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   lint: 'lint.md',
   mcp: 'mcp.md',
   serve: 'serve.md',
+  evidence: 'evidence.md',
   identity: 'identity.md',
   keys: 'identity.md#keys',
 }

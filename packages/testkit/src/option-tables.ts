@@ -165,6 +165,7 @@ export const optionTables: readonly OptionTable[] = [
           now: 'testing.md#vitest',
           lookup: 'pace-options.md#which-requests-share-a-pace',
           logger: 'waiting.md#logs',
+          evidence: 'evidence.md',
         },
       },
     ],
