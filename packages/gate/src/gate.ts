@@ -385,7 +385,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots } = this.#context
     const verdict = await robots.check(text, signal, redirectedFrom)
     const isAdmitted = this.#disobedience.admits(verdict)
-    await robots.decide(verdict, redirectedFrom, 'check')?.written
+    const written = robots.decide(verdict, redirectedFrom, 'check')?.written
+    if (written !== undefined) await robots.whileOpen(written, signal)
     if (isAdmitted) this.#disobedience.checked(verdict)
     else robots.refused(verdict)
     return verdict
@@ -464,8 +465,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       const entered = await route.lane.tryAdd(route, check, call)
       if (entered instanceof GrantedPermit) {
         const decide = () => this.#context.robots.decide(entered.verdict, redirectedFrom)
-        if (decisions !== undefined) await this.#keep(entered, decide)
-        call.receipt = entered.receipt
+        if (decisions !== undefined) await this.#keep(entered, call, decide)
         if (signal?.aborted) entered.abandon(signal.reason)
         signal?.throwIfAborted()
         return this.#start(entered, route)
@@ -615,7 +615,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     if (isGranted) this.#startingSoon++
     try {
       const permit = await (isGranted ? pending : unlessFaked(pending, url, route.lane))
-      if (call.receipt?.written !== undefined) await this.#keep(permit, () => call.receipt)
+      if (call.receipt?.written !== undefined) await this.#keep(permit, call, () => call.receipt)
       if (signal?.aborted) permit.abandon(signal.reason)
       signal?.throwIfAborted()
       return this.#start(permit, route)
@@ -628,10 +628,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /** Waits until the decision about a request with a permit is kept, or gives the permit back. */
-  async #keep(permit: GrantedPermit, decide: () => DecisionReceipt | undefined): Promise<void> {
+  async #keep(permit: GrantedPermit, call: EnterCall, decide: () => DecisionReceipt | undefined): Promise<void> {
     try {
-      permit.receipt = decide()
-      await permit.receipt?.written
+      const receipt = decide()
+      permit.receipt = receipt
+      call.receipt = receipt
+      if (receipt?.written !== undefined) await this.#context.robots.whileOpen(receipt.written, call.signal)
     } catch (error) {
       permit.abandon(error)
       throw error
