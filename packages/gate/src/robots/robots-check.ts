@@ -130,7 +130,7 @@ export class RobotsCheck {
   decide(
     verdict: ClientVerdict,
     chain: readonly string[] = NO_URLS,
-    use: 'request' | 'check' = 'request',
+    use: Decision['use'] = 'request',
   ): DecisionReceipt | undefined {
     return this.#decide(verdict, this.#allSourcesOf(verdict.url, chain), use)
   }
