@@ -155,6 +155,8 @@ interface OuterOptions {
   /** How long the request of another program counts as under way: see `LeaseTerms`. Milliseconds. */
   readonly leaseMs?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** The URLs that led to it, as the option `evidence` shows them. Default: those of the check. */
+  readonly shownSources?: readonly string[] | undefined
 }
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
@@ -452,7 +454,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     check: AllowedCheck,
     found: Route<Lane>,
     redirectedFrom: readonly string[],
-    { allowanceMs = 0, leaseMs, signal }: OuterOptions = {},
+    { allowanceMs = 0, leaseMs, signal, shownSources = redirectedFrom }: OuterOptions = {},
   ): Promise<GrantedPermit | Forecast> {
     const { activity, decisions, now } = this.#context
     const { url, verdict } = check
@@ -464,7 +466,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       this.#closing.signal.throwIfAborted()
       const entered = await route.lane.tryAdd(route, check, call)
       if (entered instanceof GrantedPermit) {
-        const decide = () => this.#context.robots.decide(entered.verdict, redirectedFrom)
+        const decide = () => this.#context.robots.decide(entered.verdict, shownSources)
         if (decisions !== undefined) await this.#keep(entered, call, decide)
         if (signal?.aborted) entered.abandon(signal.reason)
         signal?.throwIfAborted()
