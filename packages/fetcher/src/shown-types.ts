@@ -58,7 +58,7 @@ export type { ClientExplanation, ImportCounts, PrefetchCounts, RobotsClient, Sit
 export type { ClientUsage } from './client/usage-reader.ts'
 export type { Counters } from './report/client-counters.ts'
 export type { CheckedUrl, ClientVerdict } from './report/client-verdict.ts'
-export type * from './report/evidence.ts'
+export type { DecidingClient, Decision, DecisionReceipt, DecisionResult, EvidenceSink } from './report/evidence.ts'
 export type { Gauges } from './report/gauges.ts'
 export type {
   ClientEvents,
