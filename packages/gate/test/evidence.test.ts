@@ -347,13 +347,22 @@ test('answers of usage, and the key that signed', async () => {
 })
 
 test('requests of node:http', async () => {
-  const { kept, fetch, url } = await opened()
+  const { kept, site, fetch, url } = await opened()
   const agent = politeHttpAgent(new Agent(), fetch.gate)
   const [response] = await once(get(url('/1'), { agent }), 'response')
   response.resume()
   await fetch.gate.drain()
-  expect(kept.lines).toEqual(['request /1 no-rule-matched'])
-  expect(kept.ends).toEqual(['d1 answered 200'])
+  const arrived = Promise.withResolvers<void>()
+  site.pages.set('/2', () => arrived.resolve())
+  const request = get(url('/2'), { agent })
+  const left = expect(once(request, 'response')).rejects.toThrow('left')
+  await arrived.promise
+  request.destroy(new Error('left'))
+  await left
+  await fetch.gate.drain()
+  expect(kept.lines).toEqual(['request /1 no-rule-matched', 'request /2 no-rule-matched'])
+  expect(kept.ends).toEqual(['d1 answered 200', 'd2 failed'])
+  expect(kept.results[1]?.error).toMatchObject({ message: 'left' })
 })
 
 test('a sink without its methods is refused where it is given', () => {

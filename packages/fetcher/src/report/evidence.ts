@@ -74,7 +74,7 @@ export interface DecisionResult {
   readonly at: number
   /**
    * - `answered`: a response has arrived.
-   * - `failed`: the request got no response.
+   * - `failed`: the request got no response, or was not sent although it had its permit.
    * - `not-reported`: the request has ended, and its sender did not say how.
    * - `not-sent`: the request was given up before it had its permit.
    * - `stored-page`: a cache answered it.
