@@ -58,11 +58,9 @@ export class Decisions {
     return receipt
   }
 
-  /** Returns whether two verdicts on one URL say the same of the same state of its origin. */
+  /** Returns whether two verdicts on one URL were made from the same state of its origin. */
   haveSameBasis(one: ClientVerdict, other: ClientVerdict): boolean {
-    // A state can end with time, such as that of a lost robots.txt. Then the same entry says another thing.
-    const isSame = () => this.#bases.of(one).entry === this.#bases.of(other).entry
-    return one === other || (one.because === other.because && isSame())
+    return one === other || this.#bases.of(one).entry === this.#bases.of(other).entry
   }
 
   ended(result: DecisionResult): void {
