@@ -123,6 +123,22 @@ test('a check of the client or of the gate is a decision of its own, once', asyn
   expect(kept.results).toEqual([])
 })
 
+test('the sink of a gate gets the answers of usage, not the sink of its client', async () => {
+  const kept = new Kept()
+  const ofClient = new Kept()
+  const { site, url } = await opened()
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any', evidence: ofClient })
+  const gate = new PoliteGate({ robots, evidence: kept })
+  onTestFinished(async () => {
+    gate.close()
+    await robots.close()
+  })
+  await usageOf(await politely(globalThis.fetch, { gate })(url('/1')), { tdmrep: 'ignore' })
+  expect(kept.ends).toEqual(['d1 answered 200', 'd1 noted'])
+  expect([...ofClient.lines, ...ofClient.ends]).toEqual([])
+  expect(site.lines).toEqual(['GET /1'])
+})
+
 test('a gate may have a sink of its own', async () => {
   const { site, url } = await opened()
   const kept = new Kept()

@@ -435,8 +435,9 @@ export class RobotsClient implements ReportingClient {
     signal?.throwIfAborted()
     this.#throwIfClosed()
     const usage = reader.report(parsed, robots, verdict, read, tdmrep, options.policyTokens)
-    if (this.#decisions !== undefined)
-      this.#keepUsage(this.#decisions, verdict, usage, response, redirectChain(options.redirectedFrom))
+    const decisions = sentPageOf(response)?.decisions ?? this.#decisions
+    if (decisions !== undefined)
+      this.#keepUsage(decisions, verdict, usage, response, redirectChain(options.redirectedFrom))
     return usage
   }
 

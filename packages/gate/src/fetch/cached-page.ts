@@ -31,7 +31,7 @@ export function answerPage(page: PageRequest): Promise<FetchResponse> {
     isRateLimited: (sent) => responseOriginOf(sent)?.isRateLimited === true,
     adopt: (response, source) => {
       const sent = isLines(source)
-        ? { robotsTags: source, decision: page.decision ?? stored(page, response, check) }
+        ? { robotsTags: source, decision: page.decision ?? stored(page, response, check), decisions: port.decisions }
         : sentPageOf(source)
       return rememberOrigin(response, { ...sent, robots: gate.robots, url, redirectedFrom })
     },

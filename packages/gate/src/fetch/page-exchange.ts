@@ -160,6 +160,7 @@ class PageExchange extends Exchange {
         isRateLimited: 'rateLimited' in report,
         pauseDuring: outsideOf(limit, timeout),
         decision,
+        decisions: polite.port.decisions,
       })
       this.end(report)
       return response
