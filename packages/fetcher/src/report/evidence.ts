@@ -63,6 +63,7 @@ export interface DecidingClient {
   readonly productTokens: readonly string[]
   readonly dialect: Dialect
   readonly policy: AccessPolicy
+  /** The size limit of a robots.txt. Bytes. */
   readonly maxBodyBytes: number
 }
 
@@ -89,6 +90,7 @@ export interface DecisionResult {
     | {
         /** When it could start, by the gate's clock. Milliseconds since 1970. */
         readonly at: number
+        /** Milliseconds. */
         readonly waitedMs: number
         /** What it waited for last: see `Permit.waitedFor`. */
         readonly waitedFor: string
