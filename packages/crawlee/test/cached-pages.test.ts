@@ -7,9 +7,10 @@ import { HttpCrawler } from '@crawlee/http'
 import { PlaywrightCrawler } from '@crawlee/playwright'
 import { PuppeteerCrawler } from '@crawlee/puppeteer'
 import { cacheOf, PageCache } from '@politely/cache'
-import { politely, type ResponseCache, resolveGate } from '@politely/gate'
+import { type EvidenceSink, RobotsClient } from '@politely/fetcher'
+import { PoliteGate, politely, type ResponseCache, resolveGate } from '@politely/gate'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { OptionError, usageOf, verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
 
@@ -222,6 +223,23 @@ test('usageOf reads the lines of X-Robots-Tag that were stored', async () => {
   for (let n = 0; n < 2; n++) await crawl(['/'], { options: { requestHandler: requestHandler as never } })
   expect(answers).toEqual(Array(2).fill(['disallowed', 'unstated']))
   expect(pages()).toHaveLength(1)
+})
+
+test('a page that is stored is a decision of the gate without a request', async () => {
+  const told: string[] = []
+  const evidence: EvidenceSink = {
+    decided: ({ use, verdict }) => ({ id: `d${told.push(`${use} ${verdict.because}`)}` }),
+    ended: ({ id, outcome, status }) => told.push(`${id} ${outcome} ${status}`),
+  }
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, evidence })
+  onTestFinished(async () => {
+    gate.close()
+    await robots.close()
+  })
+  sites.respond(`${HOME}/a`, { status: 200, headers: FRESH, body: '<title>a</title>' })
+  for (let n = 0; n < 2; n++) await crawl(['/a'], { polite: { gate } })
+  expect(told).toEqual(['request unavailable', 'd1 answered 200', 'stored-page unavailable', 'd3 stored-page 200'])
 })
 
 test('any cache is called with the headers that are sent, and without a dependency', async () => {

@@ -22,13 +22,6 @@ export type { RequestSigner, RequestToSign, SignatureHeaders } from './options/r
 export { counterMeanings } from './report/client-counters.ts'
 export { loggableVerdict } from './report/client-verdict.ts'
 export { displayUrl } from './report/display.ts'
-export type {
-  DecidingClient,
-  Decision,
-  DecisionReceipt,
-  DecisionResult,
-  EvidenceSink,
-} from './report/evidence.ts'
 export { gaugeMeanings } from './report/gauges.ts'
 export type { CheckTrace, FetchTrace, Logger } from './report/telemetry.ts'
 export type * from './shown-types.ts'

@@ -1,4 +1,5 @@
-// The types that a RobotsClient shows: what its methods return, and what is in that.
+// The types that a RobotsClient shows: what its methods return, and what is in that. Also what its
+// option `evidence` gets, for sinks of the caller's own.
 //
 // Each package that exports such a value exports its types too. Otherwise TypeScript can't write
 // the declarations of a project that pnpm has installed, since that project sees only its own
@@ -57,6 +58,7 @@ export type { ClientExplanation, ImportCounts, PrefetchCounts, RobotsClient, Sit
 export type { ClientUsage } from './client/usage-reader.ts'
 export type { Counters } from './report/client-counters.ts'
 export type { CheckedUrl, ClientVerdict } from './report/client-verdict.ts'
+export type { DecidingClient, Decision, DecisionReceipt, DecisionResult, EvidenceSink } from './report/evidence.ts'
 export type { Gauges } from './report/gauges.ts'
 export type {
   ClientEvents,

@@ -155,6 +155,8 @@ interface OuterOptions {
   /** How long the request of another program counts as under way: see `LeaseTerms`. Milliseconds. */
   readonly leaseMs?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** The URLs that led to it, as the option `evidence` shows them. Default: those of the check. */
+  readonly shownSources?: readonly string[] | undefined
 }
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
@@ -385,7 +387,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots } = this.#context
     const verdict = await robots.check(text, signal, redirectedFrom)
     const isAdmitted = this.#disobedience.admits(verdict)
-    await robots.decide(verdict, redirectedFrom, 'check')?.written
+    const written = robots.decide(verdict, redirectedFrom, 'check')?.written
+    if (written !== undefined) await robots.whileOpen(written, signal)
     if (isAdmitted) this.#disobedience.checked(verdict)
     else robots.refused(verdict)
     return verdict
@@ -451,7 +454,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     check: AllowedCheck,
     found: Route<Lane>,
     redirectedFrom: readonly string[],
-    { allowanceMs = 0, leaseMs, signal }: OuterOptions = {},
+    { allowanceMs = 0, leaseMs, signal, shownSources = redirectedFrom }: OuterOptions = {},
   ): Promise<GrantedPermit | Forecast> {
     const { activity, decisions, now } = this.#context
     const { url, verdict } = check
@@ -463,9 +466,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       this.#closing.signal.throwIfAborted()
       const entered = await route.lane.tryAdd(route, check, call)
       if (entered instanceof GrantedPermit) {
-        const decide = () => this.#context.robots.decide(entered.verdict, redirectedFrom)
-        if (decisions !== undefined) await this.#keep(entered, decide)
-        call.receipt = entered.receipt
+        const decide = () => this.#context.robots.decide(entered.verdict, shownSources)
+        if (decisions !== undefined) await this.#keep(entered, call, decide)
         if (signal?.aborted) entered.abandon(signal.reason)
         signal?.throwIfAborted()
         return this.#start(entered, route)
@@ -615,7 +617,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     if (isGranted) this.#startingSoon++
     try {
       const permit = await (isGranted ? pending : unlessFaked(pending, url, route.lane))
-      if (call.receipt?.written !== undefined) await this.#keep(permit, () => call.receipt)
+      if (call.receipt?.written !== undefined) await this.#keep(permit, call, () => call.receipt)
       if (signal?.aborted) permit.abandon(signal.reason)
       signal?.throwIfAborted()
       return this.#start(permit, route)
@@ -628,10 +630,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /** Waits until the decision about a request with a permit is kept, or gives the permit back. */
-  async #keep(permit: GrantedPermit, decide: () => DecisionReceipt | undefined): Promise<void> {
+  async #keep(permit: GrantedPermit, call: EnterCall, decide: () => DecisionReceipt | undefined): Promise<void> {
     try {
-      permit.receipt = decide()
-      await permit.receipt?.written
+      const receipt = decide()
+      permit.receipt = receipt
+      call.receipt = receipt
+      if (receipt?.written !== undefined) await this.#context.robots.whileOpen(receipt.written, call.signal)
     } catch (error) {
       permit.abandon(error)
       throw error

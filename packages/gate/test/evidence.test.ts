@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { type Decision, type DecisionResult, type EvidenceSink, RobotsClient } from '@politely/fetcher'
 import { expect, onTestFinished, test } from 'vitest'
+import { gatePort } from '../src/gate.ts'
 import {
   type CachedRequest,
   type CacheExchange,
@@ -122,6 +123,22 @@ test('a check of the client or of the gate is a decision of its own, once', asyn
   expect(kept.results).toEqual([])
 })
 
+test('the sink of a gate gets the answers of usage, not the sink of its client', async () => {
+  const kept = new Kept()
+  const ofClient = new Kept()
+  const { site, url } = await opened()
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any', evidence: ofClient })
+  const gate = new PoliteGate({ robots, evidence: kept })
+  onTestFinished(async () => {
+    gate.close()
+    await robots.close()
+  })
+  await usageOf(await politely(globalThis.fetch, { gate })(url('/1')), { tdmrep: 'ignore' })
+  expect(kept.ends).toEqual(['d1 answered 200', 'd1 noted'])
+  expect([...ofClient.lines, ...ofClient.ends]).toEqual([])
+  expect(site.lines).toEqual(['GET /1'])
+})
+
 test('a gate may have a sink of its own', async () => {
   const { site, url } = await opened()
   const kept = new Kept()
@@ -185,10 +202,73 @@ test('a request is sent when its decision is written, and not at all if it is no
   expect(site.lines.at(-1)).toBe('GET /8')
 })
 
+test('an abort, and the end of the gate or client, end the wait for a decision to be written', async () => {
+  const { kept, site, fetch, url } = await opened()
+  const { gate } = fetch
+  await discarded(fetch(url('/1')))
+  kept.written = new Promise(() => undefined)
+  await expect(fetch(url('/2'), { signal: AbortSignal.timeout(20) })).rejects.toThrow('timeout')
+  await expect(gate.robots.check(url('/3'), { signal: AbortSignal.timeout(20) })).rejects.toThrow('timeout')
+  await expect(gate.check(url('/4'), { signal: AbortSignal.timeout(20) })).rejects.toThrow('timeout')
+  const entering = expect(gate.enter(url('/5'))).rejects.toThrow('the gate is closed')
+  const checking = expect(gate.robots.check(url('/6'))).rejects.toThrow('is closed')
+  await new Promise(setImmediate)
+  await fetch.close()
+  await Promise.all([entering, checking])
+  expect(kept.ends).toEqual(['d1 answered 200', 'd2 not-sent', 'd5 not-sent'])
+  expect(gate.gauges).toMatchObject({ waiting: 0, underWay: 0 })
+  await gate.drain()
+  expect(site.lines).toEqual(['GET /1'])
+})
+
+test('a sink that throws when a permit is given back holds up nothing', async () => {
+  const { kept, fetch, url } = await opened()
+  const permit = await gatePort(fetch.gate).enterAnew(url('/1'), undefined, [])
+  kept.ended = () => {
+    throw new Error('broken')
+  }
+  expect(() => permit.giveBack(new Error('not sent'))).toThrow('broken')
+  await fetch.gate.drain()
+  expect(fetch.gate.gauges.underWay).toBe(0)
+})
+
+test('a result says why a request got no response', async () => {
+  const { kept, site, fetch, url } = await opened()
+  const arrived = Promise.withResolvers<void>()
+  site.pages.set('/never', () => arrived.resolve())
+  const ending = new AbortController()
+  const aborted = expect(fetch(url('/never'), { signal: ending.signal })).rejects.toThrow('left')
+  await arrived.promise
+  ending.abort(new Error('left'))
+  await aborted
+  ;(await fetch.gate.enter(url('/2'))).release({ rateLimited: true })
+  expect(kept.ends).toEqual(['d1 failed', 'd2 answered'])
+  expect(kept.results[0]?.error).toMatchObject({ message: 'left' })
+})
+
+test('a sink gets no other options of the client than those that decide', async () => {
+  const { kept, fetch, url } = await opened()
+  await discarded(fetch(url('/1')))
+  const names = ['userAgent', 'productTokens', 'dialect', 'policy', 'maxBodyBytes']
+  expect(Object.keys(kept.decisions[0]?.client ?? {})).toEqual(names)
+})
+
+test('the headers of a robots.txt to which another origin has redirected', async () => {
+  const { kept, site, fetch } = await opened()
+  const target = await Site.open({ '*': ROBOTS })
+  onTestFinished(() => target.close())
+  const location = `${target.origin}/robots.txt`
+  site.robots.set('*', (_, response) => response.writeHead(301, { location }).end())
+  await fetch.gate.robots.check(`${site.origin}/1`)
+  await fetch.gate.robots.check(`${target.origin}/1`)
+  expect(target.robotsFetches).toBe(1)
+  expect(kept.decisions.map(({ headers }) => headers?.['content-length'])).toEqual(['34', '34'])
+})
+
 test('rules that change while a request waits are a decision that replaces the first', async () => {
   const { kept, site, fetch, url } = await opened({ minDelayMs: 300 })
   await discarded(fetch(url('/1')))
-  const [second, third] = [fetch(url('/2')), fetch(url('/3'))]
+  const [second, third] = [fetch(url('/2'), { redirectedFrom: [url('/1')] }), fetch(url('/3'))]
   const refused = expect(third).rejects.toThrow('disallow')
   site.robots.set('*', 'User-agent: *\nDisallow: /3\n')
   await fetch.gate.robots.check(url('/'), { maxAgeMs: 0 })
@@ -202,6 +282,7 @@ test('rules that change while a request waits are a decision that replaces the f
     ['2', true, 'd2'],
     ['3', false, 'd3'],
   ])
+  expect(requests.map(({ redirectedFrom }) => redirectedFrom.length)).toEqual([0, 1, 0, 1, 0])
   expect(kept.ends).toEqual(['d1 answered 200', 'd5 answered 200'])
 })
 
@@ -224,6 +305,34 @@ test('a page of a cache is a decision without a request', async () => {
   expect(kept.lines).toEqual(['request /1 no-rule-matched', 'stored-page /1 no-rule-matched'])
   expect(kept.ends).toEqual(['d1 answered 200', 'd2 stored-page 200'])
   expect(site.lines).toEqual(['GET /1'])
+})
+
+test('a page that a cache has after a request is of the decision about that request', async () => {
+  const cache = {
+    async respond({ headers }: CachedRequest, exchange: CacheExchange): Promise<FetchResponse> {
+      await exchange.send(headers).catch(() => undefined)
+      return exchange.adopt(new Response('stored'), [])
+    },
+  }
+  const { kept, site, fetch, url } = await opened({ cache })
+  site.pages.set('/304', (_, response) => response.writeHead(304).end())
+  site.pages.set('/broken', ({ socket }) => socket.destroy())
+  for (const path of ['/304', '/broken']) await usageOf(await fetch(url(path)), { tdmrep: 'ignore' })
+  expect(kept.lines).toEqual(['request /304 no-rule-matched', 'request /broken no-rule-matched'])
+  expect(kept.ends).toEqual(['d1 answered 304', 'd1 noted', 'd2 failed', 'd2 noted'])
+})
+
+test('a page of a cache waits for its decision too', async () => {
+  const cache = {
+    async respond(_: CachedRequest, exchange: CacheExchange): Promise<FetchResponse> {
+      await exchange.check()
+      return exchange.adopt(new Response('stored'), [])
+    },
+  }
+  const { kept, fetch, url } = await opened({ cache })
+  await fetch.gate.robots.check(url('/'))
+  kept.written = Promise.reject(new Error('no space'))
+  await expect(fetch(url('/1'))).rejects.toThrow('no space')
 })
 
 test('URLs of a site queue, which get their permits before they are requested', async () => {
@@ -254,13 +363,22 @@ test('answers of usage, and the key that signed', async () => {
 })
 
 test('requests of node:http', async () => {
-  const { kept, fetch, url } = await opened()
+  const { kept, site, fetch, url } = await opened()
   const agent = politeHttpAgent(new Agent(), fetch.gate)
   const [response] = await once(get(url('/1'), { agent }), 'response')
   response.resume()
   await fetch.gate.drain()
-  expect(kept.lines).toEqual(['request /1 no-rule-matched'])
-  expect(kept.ends).toEqual(['d1 answered 200'])
+  const arrived = Promise.withResolvers<void>()
+  site.pages.set('/2', () => arrived.resolve())
+  const request = get(url('/2'), { agent })
+  const left = expect(once(request, 'response')).rejects.toThrow('left')
+  await arrived.promise
+  request.destroy(new Error('left'))
+  await left
+  await fetch.gate.drain()
+  expect(kept.lines).toEqual(['request /1 no-rule-matched', 'request /2 no-rule-matched'])
+  expect(kept.ends).toEqual(['d1 answered 200', 'd2 failed'])
+  expect(kept.results[1]?.error).toMatchObject({ message: 'left' })
 })
 
 test('a sink without its methods is refused where it is given', () => {

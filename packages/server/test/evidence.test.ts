@@ -1,6 +1,7 @@
 // A gate with the option `evidence` keeps what the server decides for its clients.
-import type { Decision, DecisionResult, EvidenceSink } from '@politely/fetcher'
-import { expect, test } from 'vitest'
+import type { LookupFunction } from 'node:net'
+import { type Decision, type DecisionResult, type EvidenceSink, RobotsClient } from '@politely/fetcher'
+import { expect, onTestFinished, test } from 'vitest'
 import { applyReport } from '../src/permits/reports.ts'
 import { deskKit, permitOf, shown } from './kit.ts'
 
@@ -30,4 +31,22 @@ test('a permit and a refusal are decisions, a wait is none, and a report is a re
     'd3 not-sent undefined',
   ])
   expect(gate.gauges.underWay).toBe(0)
+})
+
+test('a decision names no source of a URL whose client may not reach private hosts', async () => {
+  const decisions: Decision[] = []
+  const evidence: EvidenceSink = { decided: (one) => ({ id: `d${decisions.push(one)}` }), ended: () => undefined }
+  const lookup = ((_host: string, options: { all?: boolean }, done: (...results: unknown[]) => void) =>
+    options.all
+      ? done(null, [{ address: '127.0.0.1', family: 4 }])
+      : done(null, '127.0.0.1', 4)) as unknown as LookupFunction
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any', lookup })
+  const { site, desk, tenant } = await deskKit('', { robots, evidence } as object)
+  onTestFinished(() => robots.close())
+  const url = `http://www.example.com:${new URL(site.origin).port}/`
+  await robots.check(url)
+  const call = { tenant: tenant('a'), mayReachPrivate: false, startWithinMs: 100, holdMs: 0, leaseMs: 60_000 }
+  const { results } = await desk.grant({ ...call, signal: new AbortController().signal, requests: [{ url }] })
+  expect([...results].map(shown)).toEqual(['go'])
+  expect(decisions.map(({ redirectedFrom }) => redirectedFrom)).toEqual([[]])
 })

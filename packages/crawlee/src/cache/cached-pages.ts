@@ -8,6 +8,7 @@ import {
 } from '@crawlee/basic'
 import { type BodyCheck, loadTransports } from '@politely/fetcher/internal'
 import { type PoliteGate, type ResponseCache, RobotsDisallowedError } from '@politely/gate'
+import { gatePort } from '@politely/gate/internal'
 import { outsideTimeouts } from '../host-timeouts.ts'
 import { linkSourcesOf } from '../link-sources.ts'
 import { withUserAgent } from '../polite-http-client.ts'
@@ -62,7 +63,10 @@ export class CachedPages {
     const coded = isCoded ? { decompress: false } : {}
     const accepted = isCoded && own['accept-encoding'] === undefined ? { 'accept-encoding': ACCEPT_ENCODING } : {}
     let robotsTags: readonly string[] = []
-    const check = () => this.#check(url, hop.signal)
+    let decision: string | undefined
+    const check = async () => {
+      decision = await this.#check(url, hop.signal)
+    }
     const request = { ...requestOf(url, hop.method), headers: own, hasBody: hop.body !== undefined, signal: hop.signal }
     const result = await this.#cache.respond(request, {
       check,
@@ -87,6 +91,8 @@ export class CachedPages {
         const original = sent.get(source)
         if (original !== undefined) sent.set(response, original)
         else robotsTags = source as readonly string[]
+        if (original === undefined && decision !== undefined && sent.size === 0)
+          this.#tellStored(decision, response.status)
         return response
       },
     })
@@ -97,12 +103,23 @@ export class CachedPages {
     return result.body === original.body ? original.response : withStream(original.response, result)
   }
 
-  /** @throws {RobotsDisallowedError} if robots.txt does not allow the URL. */
-  async #check(url: URL, signal: AbortSignal | undefined): Promise<void> {
+  /**
+   * Returns the id of the decision, with the option `evidence`.
+   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL.
+   */
+  async #check(url: URL, signal: AbortSignal | undefined): Promise<string | undefined> {
     const redirectedFrom = linkSourcesOf(currentTask()?.request)
-    const { robots } = this.#gate
-    const verdict = await outsideTimeouts('gate', () => robots.check(url.href, { redirectedFrom, signal }))
+    const { robots } = gatePort(this.#gate)
+    const verdict = await outsideTimeouts('gate', async () => robots.check(url.href, signal, redirectedFrom))
+    const { id, written } = robots.decide(verdict, redirectedFrom, 'stored-page') ?? {}
+    if (written !== undefined) await robots.whileOpen(written, signal)
     if (!this.#gate.admits(verdict)) throw new RobotsDisallowedError(verdict)
+    return id
+  }
+
+  #tellStored(id: string, status: number): void {
+    const { decisions, now } = gatePort(this.#gate)
+    decisions?.ended({ id, at: now(), outcome: 'stored-page', status })
   }
 }
 

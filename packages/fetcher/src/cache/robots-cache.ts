@@ -323,7 +323,9 @@ export class RobotsCache {
     // stale.
     if (last !== undefined && (last.latest.at >= at || holdsUntil(last, at, policy) > at)) return
     this.#telemetry.count('reusedRedirects')
-    await this.#entries.save(settle(last, target.origin, { ...outcome, hops: [] }, at, policy))
+    const entry = settle(last, target.origin, { ...outcome, hops: [] }, at, policy)
+    this.#telemetry.bases?.received(entry.latest, outcome.headers)
+    await this.#entries.save(entry)
   }
 
   #throwIfEnded(work: FlightWork): void {

@@ -276,7 +276,7 @@ export class RobotsClient implements ReportingClient {
       const known = this.#verdictByText(urlText(url))
       if (known !== undefined) {
         this.#telemetry.checked(known)
-        return this.#decisions === undefined ? known : this.#kept(this.#decisions, known)
+        return this.#decisions === undefined ? known : this.#kept(this.#decisions, known, undefined)
       }
     }
     assertLookupOptions(options)
@@ -315,7 +315,8 @@ export class RobotsClient implements ReportingClient {
     assertIterable('urls', urls, '[url]')
     const manyOptions = checkedManyOptions(options)
     const since = this.#sinceOf(options) // once, so that URLs of one origin share its fetch
-    const { redirectedFrom, maxAgeMs } = options
+    const { maxAgeMs } = options
+    const redirectedFrom = redirectChain(options.redirectedFrom)
     const check = (url: string | HasHref, signal: AbortSignal) =>
       this.#checkAndKeep(url, { signal, redirectedFrom, maxAgeMs }, since)
     return concurrentMap(urls, check, manyOptions)
@@ -434,13 +435,21 @@ export class RobotsClient implements ReportingClient {
     signal?.throwIfAborted()
     this.#throwIfClosed()
     const usage = reader.report(parsed, robots, verdict, read, tdmrep, options.policyTokens)
-    if (this.#decisions !== undefined) this.#keepUsage(this.#decisions, verdict, usage, response)
+    const decisions = sentPageOf(response)?.decisions ?? this.#decisions
+    if (decisions !== undefined)
+      this.#keepUsage(decisions, verdict, usage, response, redirectChain(options.redirectedFrom))
     return usage
   }
 
   /** Adds the answers to the decision about the request for the page, or else to a new one. */
-  #keepUsage(decisions: Decisions, verdict: ClientVerdict, { purposes }: ClientUsage, response: unknown): void {
-    const id = sentPageOf(response)?.decision ?? decisions.decide('check', verdict).id
+  #keepUsage(
+    decisions: Decisions,
+    verdict: ClientVerdict,
+    { purposes }: ClientUsage,
+    response: unknown,
+    chain: readonly string[],
+  ): void {
+    const id = sentPageOf(response)?.decision ?? decisions.decide('check', verdict, chain).id
     const usage = Object.fromEntries(Object.entries(purposes).map(([purpose, { answer }]) => [purpose, answer]))
     decisions.ended({ id, at: this.#settings.now(), outcome: 'noted', usage })
   }
@@ -525,25 +534,26 @@ export class RobotsClient implements ReportingClient {
   }
 
   /** `check` with the time of `#sinceOf`. */
-  async #checkAndKeep(
-    url: string | HasHref,
-    options: LookupOptions,
-    since: number | undefined,
-  ): Promise<ClientVerdict> {
+  #checkAndKeep(url: string | HasHref, options: LookupOptions, since: number | undefined): Promise<ClientVerdict> {
     const { signal, maxAgeMs } = options
     const redirectedFrom = redirectChain(options.redirectedFrom)
-    const verdict = await this.#checkSince(url, signal, redirectedFrom, since)
-    return this.#decisions === undefined ? verdict : this.#kept(this.#decisions, verdict, redirectedFrom, maxAgeMs)
+    const checking = this.#checkSince(url, signal, redirectedFrom, since)
+    const decisions = this.#decisions
+    if (decisions === undefined) return checking
+    return checking.then((verdict) => this.#kept(decisions, verdict, signal, redirectedFrom, maxAgeMs))
   }
 
   /** Resolves with the verdict when the sink has kept the decision as safely as it promises. */
   async #kept(
     decisions: Decisions,
     verdict: ClientVerdict,
+    signal: AbortSignal | undefined,
     redirectedFrom?: readonly string[],
     maxAgeMs?: number | undefined,
   ): Promise<ClientVerdict> {
-    await decisions.decide('check', verdict, redirectedFrom, { maxAgeMs }).written
+    const { written } = decisions.decide('check', verdict, redirectedFrom, { maxAgeMs })
+    const closing = this.#closing.signal
+    if (written !== undefined) await orAborted(written, signal ? [signal, closing] : [closing])
     return verdict
   }
 
@@ -592,7 +602,9 @@ export class RobotsClient implements ReportingClient {
   }
 
   #decisionsFor(sink: EvidenceSink): Decisions {
-    this.#telemetry.bases ??= new DecisionBases(this.#settings, this.#settings.now)
+    const { userAgent, productTokens, dialect, policy, maxBodyBytes, now } = this.#settings
+    // Without the other settings: a sink may write all of the client, and they have secrets.
+    this.#telemetry.bases ??= new DecisionBases({ userAgent, productTokens, dialect, policy, maxBodyBytes }, now)
     return new Decisions(sink, this.#telemetry.bases)
   }
 

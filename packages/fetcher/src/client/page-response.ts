@@ -10,6 +10,7 @@ import { OptionError } from '@politely/core'
 import { isChallengeBy } from '@politely/core/internal'
 import type { PageHead, ResponseHeaders } from '@politely/core/usage'
 import { describeValue } from '../base/option-checks.ts'
+import type { Decisions } from '../report/decisions.ts'
 import { hiddenField } from './hidden-field.ts'
 
 /**
@@ -74,6 +75,8 @@ export interface SentPage {
   readonly pauseDuring?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
   /** The receipt of the decision that let it be sent, with the option `evidence`. */
   readonly decision?: string | undefined
+  /** Where the gate that let it be sent keeps its decisions. */
+  readonly decisions?: Decisions | undefined
 }
 
 const sentPages = hiddenField<SentPage>()

@@ -75,7 +75,7 @@ export interface DecisionResult {
   readonly at: number
   /**
    * - `answered`: a response has arrived.
-   * - `failed`: the request got no response.
+   * - `failed`: the request got no response, or was not sent although it had its permit.
    * - `not-reported`: the request has ended, and its sender did not say how.
    * - `not-sent`: the request was given up before it had its permit.
    * - `stored-page`: a cache answered it.
@@ -90,7 +90,7 @@ export interface DecisionResult {
     | {
         /** When it could start, by the gate's clock. Milliseconds since 1970. */
         readonly at: number
-        /** How long it waited in its queue. Milliseconds. */
+        /** Milliseconds. */
         readonly waitedMs: number
         /** What it waited for last: see `Permit.waitedFor`. */
         readonly waitedFor: string

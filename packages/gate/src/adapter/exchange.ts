@@ -258,6 +258,7 @@ export class Exchange {
 
   /** The request has ended, possibly with an error. Without a response, it has failed. */
   fail(error?: unknown): void {
+    if (error !== undefined && this.#permit instanceof GrantedPermit) this.#permit.failure ??= { error }
     this.end(this.#state === 'sent' ? reportOfFailure(this.#request.signal, error) : undefined)
   }
 }

@@ -14,12 +14,15 @@ export function answerPage(page: PageRequest): Promise<FetchResponse> {
   const request = cache && requestToCache(page)
   if (cache === undefined || request === undefined) return sendPage(page, init)
   let check: AllowedCheck | undefined
+  const untilWritten = (written: Promise<void>) => port.robots.whileOpen(written, signal)
   return cache.respond(request, {
     check: async () => {
       check = await port.robots.requireAllowed(url, signal, redirectedFrom, 'stored-page')
+      if (check.receipt?.written !== undefined) await untilWritten(check.receipt.written)
     },
     checkStored: async () => {
       check = await port.robots.requireStored(url, signal)
+      if (check?.receipt?.written !== undefined) await untilWritten(check.receipt.written)
       return check !== undefined
     },
     send: (headers) => sendPage(page, initOfCache(init, request, headers)),
@@ -28,14 +31,14 @@ export function answerPage(page: PageRequest): Promise<FetchResponse> {
     isRateLimited: (sent) => responseOriginOf(sent)?.isRateLimited === true,
     adopt: (response, source) => {
       const sent = isLines(source)
-        ? { robotsTags: source, decision: stored(page, response, check) }
+        ? { robotsTags: source, decision: page.decision ?? stored(page, response, check), decisions: port.decisions }
         : sentPageOf(source)
       return rememberOrigin(response, { ...sent, robots: gate.robots, url, redirectedFrom })
     },
   })
 }
 
-/** Keeps that the cache has answered. Returns the id of the decision, with the option `evidence`. */
+/** Keeps that the cache has answered without a request. Returns the id of the decision, with the option `evidence`. */
 function stored({ polite }: PageRequest, { status }: Response, check: AllowedCheck | undefined): string | undefined {
   if (check?.receipt === undefined) return undefined
   const { id } = check.receipt

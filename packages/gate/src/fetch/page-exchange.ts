@@ -58,6 +58,8 @@ export interface PageRequest extends ExchangeRequest {
   readonly init: Init
   /** Whether the option `retry` may send it again. */
   readonly mayRepeat: boolean
+  /** The decision about its last request, with the option `evidence`. */
+  decision?: string | undefined
   /** The timeout of the call, if it counts from the sending. Then `signal` is its signal. */
   readonly timeout: CallerTimeout | undefined
 }
@@ -129,6 +131,8 @@ class PageExchange extends Exchange {
     timeout?.stop()
     const entering = this.enter()
     const permit = isPromise(entering) ? await entering : entering
+    const decision = (permit as Partial<GrantedPermit>).receipt?.id
+    if (decision !== undefined) this.#page.decision = decision
     if (cache !== undefined && (this.#init.method ?? 'GET') === 'GET') expectCodedBody(permit)
     let limit: TimeLimit | undefined
     try {
@@ -155,7 +159,8 @@ class PageExchange extends Exchange {
         codedBody: cache && codedBodyOf(permit),
         isRateLimited: 'rateLimited' in report,
         pauseDuring: outsideOf(limit, timeout),
-        decision: (permit as Partial<GrantedPermit>).receipt?.id,
+        decision,
+        decisions: polite.port.decisions,
       })
       this.end(report)
       return response

@@ -102,7 +102,7 @@ async function enterAndSend(
     request.once(errorMonitor, (error) => {
       failure = error
     })
-    const end = () => exchange.fail(failure)
+    const end = () => exchange.fail(failure ?? signal.reason)
     request.once('close', end)
     signal.addEventListener('abort', end)
     signal.throwIfAborted()

@@ -81,7 +81,9 @@ export class GrantedPermit implements NestablePermit {
   /** Undefined before `run`. */
   #sending: Sending | undefined
   #status: number | undefined
-  #failure: { readonly error: unknown } | undefined
+  #isAnswered = false
+  /** Why the request got no response, if that was said. */
+  failure: { readonly error: unknown } | undefined
   #phase: Phase = 'granted'
   /** Whether a report has asked for fewer requests. */
   #isPushedBack = false
@@ -208,8 +210,8 @@ export class GrantedPermit implements NestablePermit {
     if (this.#phase !== 'granted') return
     this.abandon(reason)
     const { activity, decisions, now } = this.#context
-    if (this.receipt) decisions?.ended({ id: this.receipt.id, at: now(), outcome: 'not-sent', error: reason })
     activity.end()
+    if (this.receipt) decisions?.ended({ id: this.receipt.id, at: now(), outcome: 'not-sent', error: reason })
   }
 
   run<T>(send: () => T): T {
@@ -304,7 +306,7 @@ export class GrantedPermit implements NestablePermit {
   }
 
   #applyFailure(error: unknown): void {
-    this.#failure = { error }
+    this.failure = { error }
     const outcome = error === undefined ? NO_RESPONSE : outcomeOf(error)
     if (outcome === undefined) {
       this.#giveBackProbe()
@@ -361,6 +363,7 @@ export class GrantedPermit implements NestablePermit {
     this.#phase = 'reported'
     this.#slot.pacedKey.stopExpecting(this.#slot)
     this.#status = status
+    this.#isAnswered = response.status !== 0
     const at = now()
     if (isUnsent) this.#endUnseen(at)
     const told = withBackoff(response, pacing.backoff, at, this.#isCircuitOpen)
@@ -412,12 +415,20 @@ export class GrantedPermit implements NestablePermit {
   /** Keeps what became of the request (option `evidence`). */
   #keepResult({ id }: DecisionReceipt, at: number, tookMs: number): void {
     const { waitedMs, waitedFor, waitedLevel, key, delay } = this
-    const isAnswered = this.#status !== undefined
-    const outcome = isAnswered ? 'answered' : this.#failure === undefined ? 'not-reported' : 'failed'
+    const failure = this.#isAnswered ? undefined : this.failure
+    const outcome = this.#isAnswered ? 'answered' : failure === undefined ? 'not-reported' : 'failed'
     const permit = { at: this.#grant.startedAt, waitedMs, waitedFor, waitedLevel, key, delay }
     const keyId = this.signature && keyIdOf(this.signature)
-    const { error } = this.#failure ?? {}
-    this.#context.decisions?.ended({ id, at, outcome, error, status: this.#status, permit, tookMs, keyId })
+    this.#context.decisions?.ended({
+      id,
+      at,
+      outcome,
+      error: failure?.error,
+      status: this.#status,
+      permit,
+      tookMs,
+      keyId,
+    })
   }
 
   /** @param isOver Whether the pacer no longer counts the request, since its lease is over. */

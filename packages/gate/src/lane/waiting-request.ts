@@ -210,7 +210,9 @@ export class WaitingRequest implements Linked<WaitingRequest> {
    */
   recheckNow(): 'allowed' | 'refused' | 'unknown' {
     try {
-      const check = this.#checking(() => this.#context.robots.requireAllowedNow(this.url, undefined, this.#check))
+      const { redirectedFrom } = this.call
+      const { robots } = this.#context
+      const check = this.#checking(() => robots.requireAllowedNow(this.url, undefined, this.#check, redirectedFrom))
       if (check === undefined) return 'unknown'
       this.#update(check)
       return 'allowed'

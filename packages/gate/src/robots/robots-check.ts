@@ -77,12 +77,14 @@ export class RobotsCheck {
 
   /**
    * Checks a URL without a fetch. Returns undefined if the verdict is not known.
+   * @param chain The URLs that led to it, for the option `evidence`.
    * @throws {RobotsDisallowedError} if the URL may not be requested. The refusal is counted.
    */
   requireAllowedNow(
     url: string,
     redirectedFrom: readonly string[] = NO_URLS,
     checkedFor: CheckedFor = 'request',
+    chain: readonly string[] = redirectedFrom,
   ): AllowedCheck | undefined {
     const port = this.#port
     const at = port.now()
@@ -92,7 +94,7 @@ export class RobotsCheck {
       return AllowedCheck.byRules(url, rules, port, at)
     }
     const verdict = this.#checkNow(url, redirectedFrom)
-    return verdict && this.#allowedOrThrow(verdict, redirectedFrom, checkedFor)
+    return verdict && this.#allowedOrThrow(verdict, chain, checkedFor)
   }
 
   /**
@@ -128,7 +130,7 @@ export class RobotsCheck {
   decide(
     verdict: ClientVerdict,
     chain: readonly string[] = NO_URLS,
-    use: 'request' | 'check' = 'request',
+    use: Decision['use'] = 'request',
   ): DecisionReceipt | undefined {
     return this.#decide(verdict, this.#allSourcesOf(verdict.url, chain), use)
   }

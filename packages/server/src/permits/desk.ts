@@ -357,7 +357,7 @@ export class PermitDesk {
     lane.attach() // keeps the turn of a URL that has to wait, until it has a place in the line
     let permit: GrantedPermit | undefined
     try {
-      const entered = await entrance.tryEnter({ allowanceMs: startWithinMs, leaseMs })
+      const entered = await entrance.tryEnter({ allowanceMs: startWithinMs, leaseMs, shownSources: [] }) // the guard's source is made up
       if ('allowed' in entered)
         return entered.allowed ? this.#wait(call, item, lane, entered) : this.#refused(item, entered)
       permit = entered
