@@ -90,7 +90,7 @@ export interface DecisionResult {
     | {
         /** When it could start, by the gate's clock. Milliseconds since 1970. */
         readonly at: number
-        /** Milliseconds. */
+        /** How long it waited in its queue. Milliseconds. */
         readonly waitedMs: number
         /** What it waited for last: see `Permit.waitedFor`. */
         readonly waitedFor: string
