@@ -57,13 +57,13 @@ export interface ReportFacts {
   readonly from: string
   readonly to: string
   readonly totals: Counts
-  /** By line of a file, or else by the `because` of the verdict. The most frequent first. */
+  /** By line of a file, the most frequent first. Without a line, `rule` is the `because` of the verdict. */
   readonly refusals: readonly {
     origin: string
     count: number
     sha256: string
     line: number | undefined
-    reason: string
+    rule: string
   }[]
   /** By what requests waited for last, the longest in all first. */
   readonly waits: readonly { cause: string; count: number; totalMs: number; longestMs: number }[]
@@ -81,7 +81,7 @@ export interface ReportFacts {
   readonly unreadable: number
   /** Decisions to send a request of which no result is known. */
   readonly withoutResult: number
-  /** Requests that `gaps` leaves out, since there were over two million. */
+  /** Requests that `gaps` leaves out, since there were over a million. */
   readonly unmeasured: number
 }
 
@@ -89,10 +89,10 @@ export interface ReportFacts {
 export type FileOf = (sha256: string) => Promise<{ readonly bytes?: string | undefined }>
 
 /** Milliseconds. Each is a multiple of the one before. */
-const BAR_WIDTHS = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 43_200, 86_400, 604_800].map((s) => s * 1_000)
-const MAX_BARS = 120
+const BAR_WIDTHS = [1, 2, 10, 30, 60, 120, 600, 1_800, 3_600, 10_800, 21_600, 86_400, 604_800].map((s) => s * 1_000)
+const MAX_BARS = 40
 /** Starts of requests, of all sites together. */
-const MAX_STARTS = 2_000_000
+const MAX_STARTS = 1_000_000
 /** How many copies of a site are collected before those without a change are removed. */
 const MANY_COPIES = 1_000
 
@@ -115,7 +115,7 @@ export class FactCounter {
   readonly #refusals = new Map<string, ReportFacts['refusals'][number]>()
   readonly #waits = new Map<string, ReportFacts['waits'][number]>()
   readonly #open = new Map<string, { readonly site: Site; readonly asked: DecisionRecord['asked'] }>()
-  #bars = new Map<number, { started: number; refused: number }>()
+  readonly #bars = new Map<number, ReportFacts['bars'][number]>()
   #barMs = 1_000
   #starts = 0
 
@@ -148,10 +148,7 @@ export class FactCounter {
       withoutResult: this.#open.size,
       refusals: [...this.#refusals.values()].sort((a, b) => b.count - a.count),
       waits: [...this.#waits.values()].sort((a, b) => b.totalMs - a.totalMs),
-      bars: Array.from(
-        [...this.#bars].sort(([a], [b]) => a - b),
-        ([at, bar]) => ({ time: isoTime(at), ...bar }),
-      ),
+      bars: [...this.#bars.values()].sort((a, b) => a.time.localeCompare(b.time)),
       barMs: this.#barMs,
       sites: sites.sort(({ counts: a }, { counts: b }) => (b.requests ?? 0) - (a.requests ?? 0)),
       changes: changes.sort((a, b) => a.effect.localeCompare(b.effect)),
@@ -174,11 +171,10 @@ export class FactCounter {
     const crawler = by.productTokens.join(', ')
     const create = () => ({ origin, crawler, by, counts: {}, robotsTxt: '', starts: [], copies: new Map() })
     const site = entryOf<string, Site>(this.#sites, `${origin} ${crawler}`, create)
-    if (access === undefined) return site
-    const copy = access.copy && robotsTxt
-    site.robotsTxt = copy?.sha256 ?? access.outcome
+    const copy = access?.copy && robotsTxt
+    site.robotsTxt = copy?.sha256 ?? access?.outcome ?? ''
     if (copy !== undefined) site.copies.set(copy.confirmedAt, copy.sha256)
-    else if (access.outcome === 'unavailable') site.copies.set(access.checkedAt, '')
+    else if (access?.outcome === 'unavailable') site.copies.set(access.checkedAt, '')
     if (site.copies.size > MANY_COPIES) site.copies = new Map(withoutRepeats(site.copies))
     return site
   }
@@ -187,9 +183,9 @@ export class FactCounter {
     this.#count(site, 'refused')
     this.#addToBar(Date.parse(time), 0, 1)
     const { line, text } = (verdict.rule ?? {}) as Partial<Rule>
-    const [sha256 = '', reason] = line ? [robotsTxt?.sha256, `Disallow: ${text}`] : [undefined, verdict.because]
-    const row = { origin: site.origin, count: 0, sha256, line, reason }
-    entryOf(this.#refusals, `${row.origin} ${sha256} ${line} ${reason}`, () => row).count++
+    const [sha256 = '', rule] = line ? [robotsTxt?.sha256, `Disallow: ${text}`] : [undefined, verdict.because]
+    const row = { origin: site.origin, count: 0, sha256, line, rule }
+    entryOf(this.#refusals, `${row.origin} ${sha256} ${line} ${rule}`, () => row).count++
   }
 
   #ended({ id, outcome, permit }: ResultRecord): void {
@@ -216,20 +212,18 @@ export class FactCounter {
     for (const each of [counts, this.#facts.totals]) each[name] = (each[name] ?? 0) + 1
   }
 
+  /** Bars become wider as the period grows. */
   #addToBar(at: number, started: number, refused: number): void {
-    const bar = entryOf(this.#bars, Math.floor(at / this.#barMs) * this.#barMs, () => ({ started: 0, refused: 0 }))
+    const from = Math.floor(at / this.#barMs) * this.#barMs
+    const bar = entryOf(this.#bars, from, () => ({ time: isoTime(from), started: 0, refused: 0 }))
     bar.started += started
     bar.refused += refused
-    const times = [...this.#bars.keys()]
-    if (Math.max(...times) - Math.min(...times) >= MAX_BARS * this.#barMs) this.#widenBars()
-  }
-
-  /** Bars become wider as the period grows. */
-  #widenBars(): void {
-    const narrow = this.#bars
-    this.#bars = new Map()
+    const narrow = [...this.#bars]
+    const times = narrow.map(([time]) => time)
+    if (Math.max(...times) - Math.min(...times) < MAX_BARS * this.#barMs) return
     this.#barMs = BAR_WIDTHS.find((width) => width > this.#barMs) ?? 2 * this.#barMs
-    for (const [time, { started, refused }] of narrow) this.#addToBar(time, started, refused)
+    this.#bars.clear()
+    for (const [time, each] of narrow) this.#addToBar(time, each.started, each.refused)
   }
 }
 

@@ -3,7 +3,9 @@
 import { escapeControls } from '@politely/core/internal'
 import type { ChangeFacts, Counts, ReportFacts } from './report-facts.ts'
 
-const MAX_ROWS = 40
+const MAX_ROWS = 40 // as many as there are bars
+/** What the page shortens. */
+const [TIME, SHA256] = [/^(.{10})T(.{8})\.\d+Z$/, /^([\da-f]{16})[\da-f]{48}$/]
 
 // Blue and orange differ for colour-blind people too, and in grey.
 const STYLE = `
@@ -12,17 +14,22 @@ const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 1120px; margin: auto; padding: 1.5rem 1rem; print-color-adjust: exact }
 h1 { font-size: 1.6rem; margin: 0 } h2 { font-size: 1.15rem; margin: 2.2rem 0 0 } ul { padding-left: 1.2rem } li { margin: .35rem 0; max-width: 75ch }
 p, th { color: var(--faint); font-size: 13px; font-weight: normal; margin: .3rem 0 }
-.a { fill: var(--a); background: var(--a) } .b { fill: var(--b); background: var(--b) } i { display: inline-block; width: .8em; height: .8em; margin-right: .4em }
+i { display: block; max-width: 100%; height: .8em; margin-top: .35em } .a { background: var(--a) } .b { background: var(--b) }
 div { overflow-x: auto } table { border-collapse: collapse; font-size: 13px } td, li { overflow-wrap: anywhere }
 th, td { padding: .25rem 1.2rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); min-width: 4em }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap } .part { text-align: left; width: 20em; min-width: 10em } .part i { max-width: 100% }
-.string { min-width: 8em } .origin { min-width: 15em } .effect { min-width: 20em } .after, .before { white-space: nowrap }
+.number, .line { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap } .part, .refusedPart { text-align: left; width: 20em; min-width: 8em }
+.string { min-width: 6em } .origin { min-width: 14em } .effect { min-width: 22em }
 `
 
 export function reportPage(facts: ReportFacts): string {
-  const { from, to, waits, refusals } = facts
-  const mostMs = waits[0]?.totalMs ?? 0
+  const { from, to, barMs, refusals } = facts
+  const most = Math.max(...facts.bars.flatMap(({ started, refused }) => [started, refused]))
+  const bars = facts.bars.map(({ time, started, refused }) => {
+    return { time, started, part: started / most, refused, refusedPart: refused / most }
+  })
+  const waits = facts.waits.map((wait) => ({ ...wait, part: wait.totalMs / (facts.waits[0] ?? wait).totalMs }))
   const gaps = facts.sites.flatMap(({ origin, crawler, gaps }) => (gaps ? { origin, crawler, ...gaps } : []))
+  gaps.sort((a, b) => a.part - b.part)
   const changes = facts.changes.map((change) => {
     const { origin, crawler, after, before, from, to } = change
     return { origin, crawler, after, before, from, to, effect: effectText(change) }
@@ -36,58 +43,33 @@ export function reportPage(facts: ReportFacts): string {
 <body>
 <h1>Crawl report</h1>
 <p>${escaped(from)} to ${escaped(to)}</p>
-<ul>${summary(facts)
-    .map((text) => `<li>${text}</li>`)
-    .join('\n')}</ul>
-${timeline(facts)}
-${table(
-  'Waits by cause',
-  waits.map((wait) => ({ ...wait, part: wait.totalMs / mostMs })),
-)}
-${table(
-  'Gaps as parts of the delay asked for',
-  gaps.sort((a, b) => a.part - b.part),
-)}
+<ul>${summary(facts)}</ul>
+${table(`Requests, and refusals, in each ${durationText(barMs)}`, bars)}
+${table('Waits by cause', waits)}
+${table('Gaps as parts of the delay asked for', gaps)}
 ${table('Changes of robots.txt', changes)}
 ${table('Refusals by rule', refusals)}
 ${table('Sites', sites)}
-<p>Files are named by the first digits of their SHA-256. The JSON form of this report has all digits and rows.</p>
+<p>Times are in UTC. Files are named by the first digits of their SHA-256. The JSON form has all digits and rows.</p>
 </body>
 </html>
 `
 }
 
 /** Says first what a site owner or a lawyer asks. */
-function summary({ totals, sites, changes, ...facts }: ReportFacts): string[] {
+function summary({ totals, sites, changes, ...facts }: ReportFacts): string {
   const of = (name: keyof Counts) => number(totals[name] ?? 0)
   const sitesIn = (rows: readonly { readonly origin: string }[]) => number(new Set(rows.map((row) => row.origin)).size)
   const gaps = (field: 'count' | 'shorter') => number(sites.reduce((sum, site) => sum + (site.gaps?.[field] ?? 0), 0))
   const withEffect = changes.filter(({ effect }) => effect === 'changed')
-  return [
-    `<b>Sites: ${sitesIn(sites)}</b>, with ${of('decisions')} decisions.`,
-    `<b>Requests: ${of('requests')}.</b> Answered: ${of('answered')}, failed: ${of('failed')}, not reported: ${of('not-reported')}. Without a request: ${of('not-sent')} given up, ${of('stored-page')} from a cache.`,
-    `<b>Refused: ${of('refused')}.</b> Let through against robots.txt: ${of('against-rules')}.`,
-    `<b>Gaps shorter than the delay asked for: ${gaps('shorter')}</b> of ${gaps('count')}. Requests left out: ${number(facts.unmeasured)}.`,
-    `<b>Sites that changed their robots.txt: ${sitesIn(changes)}</b>, with an effect on the crawler: ${sitesIn(withEffect)}.`,
-    `<b>Missing:</b> lost records: ${number(facts.lostRecords)}, unreadable lines: ${number(facts.unreadable)}, requests without a result: ${number(facts.withoutResult)}.`,
-  ]
-}
-
-function timeline({ bars, barMs }: ReportFacts): string {
-  const columns = bars.map((bar) => ({ ...bar, x: Date.parse(bar.time) / barMs, height: bar.started + bar.refused }))
-  const [first, last] = [columns[0], columns.at(-1)]
-  if (first === undefined || last === undefined) return ''
-  const most = Math.max(...columns.map(({ height }) => height))
-  const shapes = columns.map(({ time, x, started, refused, height }) => {
-    const rect = (kind: string, top: number, size: number) =>
-      `<rect class="${kind}" x="${x - first.x}" width=".85" y="${most - top}" height="${size}"/>`
-    const title = `${time}: ${started} started, ${refused} refused`
-    return `<g><title>${title}</title>${rect('a', started, started)}${rect('b', height, refused)}</g>`
-  })
-  return `<h2>Requests over time</h2>
-<p><i class="a"></i>requests that started <i class="b"></i>refused decisions; up to ${number(most)} in ${durationText(barMs)}</p>
-<svg role="img" aria-label="Requests over time" width="100%" height="150" viewBox="0 0 ${last.x - first.x + 1} ${most}" preserveAspectRatio="none">${shapes.join('\n')}</svg>
-<p>${first.time} to ${last.time}</p>`
+  return `<li><b>Sites: ${sitesIn(sites)}</b>, with ${of('decisions')} decisions.
+<li><b>Requests: ${of('requests')}.</b> Answered: ${of('answered')}, failed: ${of('failed')}, not reported: ${of('not-reported')}.
+Without a request: ${of('not-sent')} given up, ${of('stored-page')} from a cache.
+<li><b>Refused: ${of('refused')}.</b> Let through against robots.txt: ${of('against-rules')}.
+<li><b>Gaps shorter than the delay asked for: ${gaps('shorter')}</b> of ${gaps('count')}. Requests left out: ${number(facts.unmeasured)}.
+<li><b>Sites that changed their robots.txt: ${sitesIn(changes)}</b>, with an effect on the crawler: ${sitesIn(withEffect)}.
+<li><b>Missing:</b> lost records: ${number(facts.lostRecords)}, unreadable lines: ${number(facts.unreadable)},
+requests without a result: ${number(facts.withoutResult)}.`
 }
 
 type Row = Readonly<Record<string, string | number | undefined>>
@@ -96,11 +78,13 @@ type Row = Readonly<Record<string, string | number | undefined>>
 function table(title: string, rows: readonly Row[]): string {
   const [first] = rows
   if (first === undefined) return ''
-  const line = (tag: string, row: Row, textOf: (key: string, row: Row) => string) =>
-    `<tr>${Object.keys(row)
-      .map((key) => `<${tag} class="${key} ${typeof row[key]}">${textOf(key, row)}</${tag}>`)
-      .join('')}</tr>`
-  const head = line('th', first, (key) => key.replace(/Ms$/, ''))
+  const line = (tag: string, row: Row, textOf: (key: string, row: Row) => string) => {
+    const cells = Object.keys(row).map(
+      (key) => `<${tag} class="${key} ${typeof row[key]}">${textOf(key, row)}</${tag}>`,
+    )
+    return `<tr>${cells.join('')}</tr>`
+  }
+  const head = line('th', first, (key) => key.replace(/Ms$|part$/i, ''))
   const body = rows.slice(0, MAX_ROWS).map((row) => line('td', row, cellText))
   const more = rows.length > MAX_ROWS ? `<p>And ${number(rows.length - MAX_ROWS)} more.</p>` : ''
   return `<h2>${title}</h2><div><table>${head}${body.join('\n')}</table></div>${more}`
@@ -108,8 +92,9 @@ function table(title: string, rows: readonly Row[]): string {
 
 function cellText(key: string, row: Row): string {
   const value = row[key] ?? ''
-  if (typeof value === 'string') return escaped(/^[\da-f]{64}$/.test(value) ? value.slice(0, 16) : value)
-  if (key === 'part') return `<i class="${row.shorter ? 'b' : 'a'}" style="width:${(100 * value).toFixed(1)}%"></i>`
+  if (typeof value === 'string') return escaped(value.replace(TIME, '$1 $2').replace(SHA256, '$1'))
+  const color = key === 'refusedPart' || row.shorter ? 'b' : 'a'
+  if (/part$/i.test(key)) return `<i class="${color}" style="width:${(100 * value).toFixed(1)}%"></i>`
   return key.endsWith('Ms') ? durationText(value) : number(value)
 }
 
