@@ -17,8 +17,8 @@ p, th { color: var(--faint); font-size: 13px; font-weight: normal; margin: .3rem
 i { display: block; max-width: 100%; height: .8em; margin-top: .35em } .a { background: var(--a) } .b { background: var(--b) }
 div { overflow-x: auto } table { border-collapse: collapse; font-size: 13px } td, li { overflow-wrap: anywhere }
 th, td { padding: .25rem 1.2rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); min-width: 4em }
-.number, .line { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap } .part, .refusedPart { text-align: left; width: 20em; min-width: 8em }
-.string { min-width: 6em } .origin { min-width: 14em } .effect { min-width: 22em }
+.number, .line { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap } .part, .refusedPart { text-align: left; width: 20em }
+.string { min-width: 7em } .origin { min-width: 14em } .effect { min-width: 22em }
 `
 
 export function reportPage(facts: ReportFacts): string {
@@ -44,9 +44,9 @@ export function reportPage(facts: ReportFacts): string {
 <h1>Crawl report</h1>
 <p>${escaped(from)} to ${escaped(to)}</p>
 <ul>${summary(facts)}</ul>
-${table(`Requests, and refusals, in each ${durationText(barMs)}`, bars)}
+${table(`Requests and refusals in each ${durationText(barMs)}`, bars)}
 ${table('Waits by cause', waits)}
-${table('Gaps as parts of the delay asked for', gaps)}
+${table('Shortest gaps as parts of the delay asked for', gaps)}
 ${table('Changes of robots.txt', changes)}
 ${table('Refusals by rule', refusals)}
 ${table('Sites', sites)}
@@ -84,7 +84,7 @@ function table(title: string, rows: readonly Row[]): string {
     )
     return `<tr>${cells.join('')}</tr>`
   }
-  const head = line('th', first, (key) => key.replace(/Ms$|part$/i, ''))
+  const head = line('th', first, (key) => key.replace(/Ms$|\w*part$/i, ''))
   const body = rows.slice(0, MAX_ROWS).map((row) => line('td', row, cellText))
   const more = rows.length > MAX_ROWS ? `<p>And ${number(rows.length - MAX_ROWS)} more.</p>` : ''
   return `<h2>${title}</h2><div><table>${head}${body.join('\n')}</table></div>${more}`
@@ -92,7 +92,7 @@ function table(title: string, rows: readonly Row[]): string {
 
 function cellText(key: string, row: Row): string {
   const value = row[key] ?? ''
-  if (typeof value === 'string') return escaped(value.replace(TIME, '$1 $2').replace(SHA256, '$1'))
+  if (typeof value === 'string') return escaped(value.replace(TIME, '$1 $2').replace(SHA256, '$1')) || 'none'
   const color = key === 'refusedPart' || row.shorter ? 'b' : 'a'
   if (/part$/i.test(key)) return `<i class="${color}" style="width:${(100 * value).toFixed(1)}%"></i>`
   return key.endsWith('Ms') ? durationText(value) : number(value)
