@@ -1,5 +1,6 @@
-// The facts of a report, from one pass over the records. The memory grows with the sites, with the
-// rules that refuse and with the changes, and not with the decisions.
+// The facts of a report, from one pass over the records. The memory grows with the sites, the rules
+// that refuse, the changes and the requests without a result, and not with the decisions. Gaps need
+// the starts of requests: a million of them are kept.
 //
 // Chains are read one after another, so the records of two processes are not in the order of time.
 // What depends on that order is collected for each site, and sorted at the end.
@@ -19,7 +20,7 @@ export type Counts = Partial<Record<CountName, number>>
 
 type CountName = 'decisions' | 'refused' | 'against-rules' | 'requests' | Exclude<ResultRecord['outcome'], 'noted'>
 
-/** A change of a robots.txt, and what it does to one crawler: for paths made from the rules of both files. */
+/** A change of a robots.txt, and its effect on one crawler, for paths made from both files. */
 export interface ChangeFacts extends CrawlerChange {
   readonly origin: string
   /** The change happened between these times. */
@@ -40,7 +41,7 @@ export interface SiteFacts {
   /** The product tokens of the crawler. A file may have a group for each. */
   readonly crawler: string
   readonly counts: Counts
-  /** The SHA-256 of the robots.txt that decided last, or why there was none, such as `unreachable`. */
+  /** The SHA-256 of the robots.txt that decided last; without one, such as `unreachable`. */
   readonly robotsTxt: string
   /**
    * The gaps between requests while the site asked for a delay: their count, and how many were more
@@ -57,7 +58,7 @@ export interface ReportFacts {
   readonly from: string
   readonly to: string
   readonly totals: Counts
-  /** By line of a file, the most frequent first. Without a line, `rule` is the `because` of the verdict. */
+  /** The most frequent first. Without a line, `rule` is the `because` of the verdict. */
   readonly refusals: readonly {
     origin: string
     count: number

@@ -74,7 +74,7 @@ requests without a result: ${number(facts.withoutResult)}.`
 
 type Row = Readonly<Record<string, string | number | undefined>>
 
-/** Draws objects with the same keys, which name the columns: durations end in `Ms`, and `part` is a bar. */
+/** Draws objects with the same keys, which name the columns. Durations end in `Ms`, bars in `part`. */
 function table(title: string, rows: readonly Row[]): string {
   const [first] = rows
   if (first === undefined) return ''
