@@ -7,21 +7,22 @@ import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { type EvidenceReport, reportEvidence } from '../src/audit/index.ts'
-import { reportOf } from '../src/audit/report.ts'
+import { FactCounter } from '../src/audit/report-facts.ts'
+import { reportPage } from '../src/audit/report-page.ts'
 import type { DecisionRecord, EvidenceRecord, ResultRecord } from '../src/record.ts'
 import { BY, generateCrawl } from './report-crawl.ts'
 
 const SITE = 'https://shop.example'
 const START = Date.UTC(2026, 10, 28, 16)
 
-function report(
+async function report(
   records: readonly EvidenceRecord[],
   files: ReadonlyMap<string, string> = new Map(),
 ): Promise<EvidenceReport> {
-  async function* items() {
-    for (const record of records) yield { record }
-  }
-  return reportOf(items(), async (sha256) => ({ bytes: files.get(sha256) }))
+  const counter = new FactCounter()
+  for (const record of records) counter.add({ record })
+  const facts = await counter.result(async (sha256) => ({ bytes: files.get(sha256) }))
+  return { facts, html: reportPage(facts) }
 }
 
 const base = (at: number) =>
@@ -85,54 +86,52 @@ test('counts what the records of a crawl say', async () => {
 
   expect(JSON.parse(JSON.stringify(facts))).toEqual(facts)
   expect(facts.totals).toMatchObject({ decisions: decisions.length, refused: refused.length, requests: sent.length })
-  expect(facts.refusals).toEqual({
-    rule: refused.filter(({ verdict }) => verdict.because === 'rule').length,
-    unreachable: refused.filter(({ verdict }) => verdict.because === 'unreachable').length,
-  })
-  expect(facts.rules.reduce((sum, { count }) => sum + count, 0) + facts.otherRules).toBe(facts.refusals.rule)
+  const refusals = (isByRule: boolean) =>
+    facts.refusals.filter(({ line }) => (line !== undefined) === isByRule).reduce((sum, { count }) => sum + count, 0)
+  const byRule = refused.filter(({ verdict }) => verdict.because === 'rule')
+  expect([refusals(true), refusals(false)]).toEqual([byRule.length, refused.length - byRule.length])
   expect(facts.withoutResult).toBe(decisions.length - refused.length - results.length)
   expect(facts.sites.reduce((sum, { counts }) => sum + (counts.requests ?? 0), 0)).toBe(sent.length)
   expect(facts.waits.reduce((sum, { totalMs }) => sum + totalMs, 0)).toBe(
     results.reduce((sum, { permit }) => sum + (permit?.waitedMs ?? 0), 0),
   )
-  expect(facts.timeline.bars.reduce((sum, { started }) => sum + started, 0)).toBe(sent.length)
+  expect(facts.bars.reduce((sum, { started }) => sum + started, 0)).toBe(sent.length)
   const undercut = facts.sites.filter(({ gaps }) => (gaps?.shorter ?? 0) > 0).map(({ origin }) => origin)
   expect(undercut.sort()).toEqual([8, 48, 88, 128].map((n) => `https://wiki-${n}.example`).sort())
   const changed = facts.changes.map(({ origin, effect }) => `${origin} ${effect}`)
   expect(changed.sort()).toEqual(
     [4, 29, 54, 79, 104, 129, 154, 179].map((n) => `https://uni-${n}.example changed`).sort(),
   )
-  expect(facts).toMatchObject({ chains: 1, chainsWithoutEnd: 1, lostRecords: 12, unreadable: 0 })
+  expect(facts).toMatchObject({ lostRecords: 12, unreadable: 0, unmeasured: 0 })
   expect(html).toContain(`<b>Requests: ${sent.length.toLocaleString('en')}.</b>`)
   expect(html).not.toMatch(/<script|<link|<img|src=|@import|url\(/)
 })
 
-test('measures gaps in the order of the starts, against the delay of both requests', async () => {
+test('measures gaps in the order of the starts, also those of two chains', async () => {
   const asked = { crawlDelayMs: 2_000 }
-  const { facts } = await report([
+  const { facts, html } = await report([
     ...['a', 'b', 'c', 'd'].map((id) => decision(id, 0, id === 'd' ? {} : { asked })),
     result('b', 1_500),
-    result('a', 0), // ended later
     result('c', 3_500),
     result('d', 4_000), // the site asks for no delay any more
+    { ...result('a', 0), chain: 'ba21dc43fe65' },
   ])
-  expect(facts.sites[0]?.gaps).toEqual({
-    ...{ count: 3, shortestMs: 500, medianMs: 1_500, late: 0 },
-    ...{ delayMs: 2_000, delayed: 2, shorter: 1, capped: 0, mostMs: 500, shortestRatio: 0.75, medianRatio: 0.75 },
-  })
+  expect(facts.sites[0]?.gaps).toEqual({ count: 2, shorter: 1, gapMs: 1_500, delayMs: 2_000, part: 0.75 })
+  expect(html).toContain('asked for: 1</b> of 2')
 })
 
-test('says which gaps the own limit of the crawler has shortened', async () => {
-  const asked = { crawlDelayMs: 60_000 }
-  const first = result('a', 0)
-  const permit = {
-    ...(first.permit as NonNullable<ResultRecord['permit']>),
-    delay: { delayMs: 5_000, because: 'cap' },
-  } as const
-  const decisions = ['a', 'b'].map((id) => decision(id, 0, { asked }))
-  const { facts, html } = await report([...decisions, { ...first, permit }, result('b', 5_000)])
-  expect(facts.sites[0]?.gaps).toMatchObject({ delayed: 1, shorter: 1, capped: 1, mostMs: 55_000 })
-  expect(html).toContain('1 of 1 gap between requests were shorter')
+test('measures a gap against the shorter delay of both requests, and each crawler alone', async () => {
+  const [asked, by] = [{ crawlDelayMs: 2_000 }, { ...BY, productTokens: ['OtherBot'] }]
+  const { facts } = await report([
+    decision('a', 0, { asked }),
+    decision('b', 0, { asked: { crawlDelayMs: 1_000 } }),
+    decision('c', 0, { asked, by }),
+    ...[result('a', 0), result('b', 1_500), result('c', 1_600)],
+  ])
+  expect(facts.sites.map(({ crawler, gaps }) => [crawler, gaps])).toEqual([
+    ['ExampleBot', { count: 1, shorter: 0, gapMs: 1_500, delayMs: 1_000, part: 1.5 }],
+    ['OtherBot', undefined],
+  ])
 })
 
 test('tells a change from an older copy of another process', async () => {
@@ -140,8 +139,8 @@ test('tells a change from an older copy of another process', async () => {
   const files = new Map([old, now].map((text) => [hash('sha256', text), text]))
   const { facts } = await report(
     [
-      decision('1', 0, { text: old, url: `${SITE}/b/1` }),
-      decision('2', 9_000, { text: now, confirmedAt: 8_000, url: `${SITE}/a/1` }),
+      decision('1', 0, { text: old }),
+      decision('2', 9_000, { text: now, confirmedAt: 8_000 }),
       decision('3', 9_500, { text: old, confirmedAt: 0 }),
     ],
     files,
@@ -150,8 +149,8 @@ test('tells a change from an older copy of another process', async () => {
     {
       ...{ origin: SITE, from: hash('sha256', old), to: hash('sha256', now), effect: 'changed', delayMs: [0, 3_000] },
       ...{ after: base(0).time, before: base(8_000).time },
-      disallowed: [{ file: 'new', line: 2, rule: 'Disallow: /b/', examples: ['/b/', '/b/x', `${SITE}/b/1`] }],
-      allowed: [{ file: 'old', line: 2, rule: 'Disallow: /a/', examples: ['/a/', '/a/x', `${SITE}/a/1`] }],
+      disallowed: [{ file: 'new', line: 2, rule: 'Disallow: /b/', examples: ['/b/', '/b/x'] }],
+      allowed: [{ file: 'old', line: 2, rule: 'Disallow: /a/', examples: ['/a/', '/a/x'] }],
     },
   ])
 })
@@ -162,7 +161,7 @@ test('finds no effect in the rules of another crawler, and an unknown one withou
   const records = texts.map((text, n) => decision(`${n}`, n * 1_000, { text, confirmedAt: n * 1_000 }))
   const { facts, html } = await report(records, files)
   expect(facts.changes.map(({ effect }) => effect)).toEqual(['none', 'unknown'])
-  expect(html).toContain('unknown, since a file is missing')
+  expect(html).toContain('unknown')
 })
 
 test('takes a robots.txt that is gone for a change', async () => {
@@ -171,21 +170,52 @@ test('takes a robots.txt that is gone for a change', async () => {
   const gone = { ...rest, access: { ...access, outcome: 'unavailable', copy: undefined } } as DecisionRecord
   const { facts } = await report([decision('1', 0, { text }), gone], new Map([[hash('sha256', text), text]]))
   expect(facts.changes).toMatchObject([{ to: '', effect: 'changed', allowed: [{ line: 2 }] }])
-  expect(facts.sites[0]?.robotsTxt).toEqual(['success', 'unavailable'])
+  expect(facts.sites[0]?.robotsTxt).toBe('unavailable')
+})
+
+test('finds a change that only the second of two chains has seen', async () => {
+  const [a, b] = ['User-agent: *\n', 'User-agent: *\nDisallow: /\n']
+  const { facts } = await report(
+    [
+      decision('1', 0, { text: a }),
+      decision('2', 0, { text: a, confirmedAt: 9_000 }),
+      decision('3', 0, { text: b, confirmedAt: 5_000 }),
+    ],
+    new Map([a, b].map((text) => [hash('sha256', text), text])),
+  )
+  const between = facts.changes.map(({ after, before, allowed, disallowed }) => [
+    after,
+    before,
+    allowed.length,
+    disallowed.length,
+  ])
+  expect(between).toEqual([
+    [base(0).time, base(5_000).time, 0, 1],
+    [base(5_000).time, base(9_000).time, 1, 0],
+  ])
+})
+
+test('keeps the changes of a site whose file is confirmed often', async () => {
+  const [a, b] = ['User-agent: *\n', 'User-agent: *\nDisallow: /\n']
+  const records = Array.from({ length: 5_000 }, (_, n) =>
+    decision(`${n}`, 0, { text: n < 2_500 ? a : b, confirmedAt: n * 1_000 }),
+  )
+  const { facts } = await report(records)
+  expect(facts.changes).toMatchObject([{ after: base(2_499_000).time, before: base(2_500_000).time }])
 })
 
 test('says what is missing', async () => {
   const { facts, html } = await report([
-    decision('a', 0, { hashed: 'ab' }),
+    decision('a', 0),
     decision('b', 0),
     result('b', 10),
     result('b', 20, { outcome: 'noted', body: { sha256: '', bytes: 500 } }),
     result('lost', 30),
-    { ...base(40), kind: 'end' },
+    { ...base(40), kind: 'gap', lost: 3, since: base(35).time, error: 'ENOSPC' },
   ])
-  expect(facts).toMatchObject({ withoutResult: 1, withoutDecision: 1, hashedUrls: 1, chains: 1, chainsWithoutEnd: 0 })
-  expect(facts.totals).toEqual({ decisions: 2, requests: 1, answered: 1, '2xx': 1, bytes: 500 })
-  expect(html).toContain('1 requests without a result; 1 results without a decision; 1 decisions with only the hash')
+  expect(facts).toMatchObject({ withoutResult: 1, lostRecords: 3 })
+  expect(facts.totals).toEqual({ decisions: 2, requests: 1, answered: 1 })
+  expect(html).toMatch(/lost records: 3, unreadable lines: 0,\srequests without a result: 1/)
 })
 
 test('a decision that replaces another leaves no request open', async () => {
@@ -202,17 +232,17 @@ test('escapes the texts of sites', async () => {
   expect(html).toContain('/&#60;script&#62;alert(1)&#60;/script&#62;&#34;\\u{202e}')
 })
 
-test('draws at most 100 bars, however long the crawl is', async () => {
+test('draws at most 40 bars, however long the crawl is', async () => {
   const days = 90
   const records = Array.from({ length: days * 24 }, (_, n) => [
     decision(`${n}`, n * 3_600_000),
     result(`${n}`, n * 3_600_000),
   ])
   const { facts } = await report(records.flat())
-  const { bars, widthMs } = facts.timeline
-  expect(widthMs).toBe(86_400_000)
+  const { bars, barMs } = facts
+  expect(barMs).toBe(604_800_000)
   expect(bars.reduce((sum, { started }) => sum + started, 0)).toBe(days * 24)
-  expect(bars.length).toBeLessThanOrEqual(101)
+  expect(bars.length).toBeLessThanOrEqual(40)
 })
 
 test('reads a folder', async () => {

@@ -20,8 +20,7 @@ export {
   replay,
 } from './replay.ts'
 export { type EvidenceReport, reportEvidence } from './report.ts'
-export type { Gaps } from './report-counts.ts'
-export type { ChangeFacts, Counts, ReportFacts, RuleRefusals, SiteFacts } from './report-facts.ts'
+export type { ChangeFacts, Counts, ReportFacts, SiteFacts } from './report-facts.ts'
 export type { RobotsFile } from './robots-files.ts'
 export {
   type CheckedChain,

@@ -1,162 +1,124 @@
-// The facts of a report, from one pass over the records. The memory grows with the number of sites,
-// by about 3 KB for each, and not with the number of decisions.
+// The facts of a report, from one pass over the records. The memory grows with the sites, the rules
+// that refuse, the changes and the requests without a result, and not with the decisions. Gaps need
+// the starts of requests: a million of them are kept.
+//
+// Chains are read one after another, so the records of two processes are not in the order of time.
+// What depends on that order is collected for each site, and sorted at the end.
 import { type CrawlerRules, type Dialect, parseRobots, type Rule } from '@politely/core'
 import { delayOf } from '@politely/core/engine'
-import { ChangeCounter, type LineChange, samplePaths, sampleUrl } from '@politely/core/review'
-import type { DecisionRecord, GapRecord, ResultRecord } from '../record.ts'
+import { ChangeCounter, type CrawlerChange, samplePaths, sampleUrl } from '@politely/core/review'
+import type { DecisionRecord, ResultRecord } from '../record.ts'
 import type { EvidenceItem } from './read.ts'
-import { GapCounter, type Gaps, TimelineCounter } from './report-counts.ts'
 
 /**
- * How often something happened, in all or at one site; absent for never. `decisions`: about a URL,
- * for a request, for a page of a cache, or alone. `refused` of them, and `against-rules`, which let
- * a request start although robots.txt disallows it. `requests` were sent, and ended `answered` (by
- * class of status: `2xx` …), `failed` or `not-reported`; `not-sent` were given up before.
- * `stored-page`: a cache answered without a request. `bytes`: of the bodies that the caller noted.
+ * How often something happened; absent for never. Of the `decisions`, some were `refused`, and
+ * `against-rules` let a request start although robots.txt disallows it. `requests` were sent, and
+ * ended `answered`, `failed` or `not-reported`; `not-sent` were given up before. `stored-page`: a
+ * cache answered.
  */
 export type Counts = Partial<Record<CountName, number>>
 
-type CountName =
-  | 'decisions'
-  | 'refused'
-  | 'against-rules'
-  | 'requests'
-  | Exclude<ResultRecord['outcome'], 'noted'>
-  | `${number}xx`
-  | 'bytes'
+type CountName = 'decisions' | 'refused' | 'against-rules' | 'requests' | Exclude<ResultRecord['outcome'], 'noted'>
 
-export interface SiteFacts {
+/** A change of a robots.txt, and its effect on one crawler, for paths made from both files. */
+export interface ChangeFacts extends CrawlerChange {
   readonly origin: string
-  readonly counts: Counts
-  /**
-   * What its robots.txt was like at some time: `success`, `unavailable`, `unreachable` or
-   * `restricted`; and `redirected`, `not-robots-txt` or `cut`.
-   */
-  readonly robotsTxt: string[]
-  /** The files that decided; at most 20. */
-  readonly files: { readonly sha256: string; decisions: number }[]
-  /** Absent for fewer than two requests. */
-  gaps?: Gaps | undefined
-}
-
-/** Decisions to refuse by one line of a file. */
-export interface RuleRefusals {
-  readonly origin: string
-  readonly sha256: string
-  readonly line: number
-  readonly rule: string
-  count: number
-}
-
-/**
- * A site changed its robots.txt. `disallowed` and `allowed` are what changes for this crawler, for
- * paths made from the rules of both files, and for URLs of the crawl near the change.
- */
-export interface ChangeFacts {
-  readonly origin: string
-  /** The change happened between these times, in ISO 8601. */
+  /** The change happened between these times. */
   readonly after: string
   readonly before: string
   /** The hashes of the files; empty for no robots.txt. */
   readonly from: string
   readonly to: string
-  readonly userAgent: string
-  /** `unknown`: one of the files is missing. */
-  readonly effect: 'none' | 'changed' | 'unknown'
-  readonly disallowed: readonly LineChange[]
-  readonly allowed: readonly LineChange[]
   /** The delay that each file asks for. Milliseconds, 0 for none. */
   readonly delayMs: readonly number[]
+  /** `unknown`: one of the files is missing. */
+  readonly effect: 'changed' | 'none' | 'unknown'
 }
 
-/** What a folder of evidence says about a crawl. JSON-safe. */
+/** What one crawler did at one site. */
+export interface SiteFacts {
+  readonly origin: string
+  /** The product tokens of the crawler. A file may have a group for each. */
+  readonly crawler: string
+  readonly counts: Counts
+  /** The SHA-256 of the robots.txt that decided last; without one, such as `unreachable`. */
+  readonly robotsTxt: string
+  /**
+   * The gaps between requests while the site asked for a delay: their count, and how many were more
+   * than 1 ms `shorter` than the delay. The other fields are about the gap that is the smallest
+   * `part` of its delay. Milliseconds. Absent for no gaps.
+   */
+  readonly gaps?: { count: number; shorter: number; gapMs: number; delayMs: number; part: number } | undefined
+}
+
+/** What a folder of evidence says about a crawl. JSON-safe. Times are in ISO 8601. */
 export interface ReportFacts {
   readonly version: 1
-  /** The times of the first and the last record, in ISO 8601. */
-  from: string
-  to: string
-  crawlers: (Pick<DecisionRecord['by'], 'userAgent' | 'purpose' | 'politely'> & { readonly decisions: number })[]
+  /** The times of the first and the last record. */
+  readonly from: string
+  readonly to: string
   readonly totals: Counts
-  /** By `because` of the verdict. */
-  readonly refusals: Record<string, number>
-  /** The lines that refused most, at most 1,000; `otherRules` counts the refusals by other lines. */
-  rules: readonly RuleRefusals[]
-  otherRules: number
-  /** How many different files have decided. */
-  robotsTxtFiles: number
-  /** By `waitedFor` of the permits. */
-  waits: { readonly cause: string; count: number; totalMs: number; longestMs: number }[]
-  timeline: { readonly widthMs: number; readonly bars: ReturnType<TimelineCounter['result']> }
-  /** The site with the most requests comes first. */
-  sites: SiteFacts[]
-  /** At most 5,000; `otherChanges` counts the others. */
-  readonly changes: ChangeFacts[]
-  otherChanges: number
-  /** Starts of a process; without an end, it was killed or is still running. */
-  chains: number
-  chainsWithoutEnd: number
-  /** Records that could not be written, and what says so; the first 100. */
-  lostRecords: number
-  readonly gaps: Pick<GapRecord, 'lost' | 'since' | 'time' | 'error'>[]
+  /** The most frequent first. Without a line, `rule` is the `because` of the verdict. */
+  readonly refusals: readonly {
+    origin: string
+    count: number
+    sha256: string
+    line: number | undefined
+    rule: string
+  }[]
+  /** By what requests waited for last, the longest in all first. */
+  readonly waits: readonly { cause: string; count: number; totalMs: number; longestMs: number }[]
+  /** Requests by their starts, and refusals. Empty bars are left out. */
+  readonly bars: readonly { time: string; started: number; refused: number }[]
+  /** How long a bar is. Milliseconds. */
+  readonly barMs: number
+  /** The most requests first. */
+  readonly sites: readonly SiteFacts[]
+  /** Changes with an effect come first. */
+  readonly changes: readonly ChangeFacts[]
+  /** Records that could not be written. */
+  readonly lostRecords: number
   /** Lines that are not records. */
-  unreadable: number
-  /** Decisions to send a request of which no result is known, and results without a decision. */
-  withoutResult: number
-  withoutDecision: number
-  /** Decisions about a URL of which only the hash is kept. */
-  hashedUrls: number
+  readonly unreadable: number
+  /** Decisions to send a request of which no result is known. */
+  readonly withoutResult: number
+  /** Requests that `gaps` leaves out, since there were over a million. */
+  readonly unmeasured: number
 }
 
 /** Returns a robots.txt, one character for each byte; without `bytes` if it is missing or damaged. */
 export type FileOf = (sha256: string) => Promise<{ readonly bytes?: string | undefined }>
 
-const MAX_RULES = 1_000
-const MAX_CHANGES = 5_000
-const MAX_FILES_OF_SITE = 20
-const MAX_GAPS = 100
-/** URLs of a site from before a change, and together with those from after it. */
-const [MAX_RECENT, MAX_URLS] = [5, 25]
-/** Requests without a result, and other decisions, which may get one more. */
-const [MAX_OPEN, MAX_CLOSED] = [1_000_000, 50_000]
+/** Milliseconds. Each is a multiple of the one before. */
+const BAR_WIDTHS = [1, 2, 10, 30, 60, 120, 600, 1_800, 3_600, 10_800, 21_600, 86_400, 604_800].map((s) => s * 1_000)
+const MAX_BARS = 40
+/** Starts of requests, of all sites together. */
+const MAX_STARTS = 1_000_000
+/** How many copies of a site are collected before those without a change are removed. */
+const MANY_COPIES = 1_000
+
+type Start = { readonly at: number; readonly delayMs: number }
+type Copy = readonly [confirmedAt: number, sha256: string]
 
 interface Site extends SiteFacts {
-  readonly gapCounter: GapCounter
-  /** The file that is in force, and when it was last confirmed. The hash is empty for no file. */
-  file?: { readonly sha256: string; readonly at: number }
-  readonly recent: string[]
-  change?: Change
-}
-
-type Change = Pick<ChangeFacts, 'origin' | 'from' | 'to' | 'after' | 'before'> & {
   readonly by: DecisionRecord['by']
-  readonly urls: string[]
+  robotsTxt: string
+  /** Requests while the site asked for a delay. */
+  readonly starts: Start[]
+  /** The hashes of robots.txt by the times at which it was confirmed; empty for no file. */
+  copies: Map<number, string>
 }
 
-interface Pending {
-  readonly site: Site | undefined
-  readonly asked: DecisionRecord['asked']
-}
-
-/** Counts what the records say. Records of several chains should come in the order of their times. */
+/** Counts what the records say. */
 export class FactCounter {
-  readonly #facts: ReportFacts = {
-    ...{ version: 1, from: '', to: '', crawlers: [], totals: {}, refusals: {}, rules: [], otherRules: 0 },
-    ...{ robotsTxtFiles: 0, waits: [], timeline: { widthMs: 0, bars: [] }, sites: [], changes: [], otherChanges: 0 },
-    ...{ chains: 0, chainsWithoutEnd: 0, lostRecords: 0, gaps: [], unreadable: 0 },
-    ...{ withoutResult: 0, withoutDecision: 0, hashedUrls: 0 },
-  }
-  readonly #crawlers = new Map<string, number>()
-  readonly #waits = new Map<string, ReportFacts['waits'][number]>()
+  readonly #facts = { from: '', to: '', totals: {} as Counts, lostRecords: 0, unreadable: 0, unmeasured: 0 }
   readonly #sites = new Map<string, Site>()
-  #rules = new Map<string, RuleRefusals>()
-  readonly #timeline = new TimelineCounter()
-  readonly #changes: Change[] = []
-  /** Whether each chain has ended. */
-  readonly #chains = new Map<string, boolean>()
-  /** Requests without a result, and then the other decisions: the current ones and those before. */
-  #open = new Map<string, Pending>()
-  #closed = new Map<string, Pending>()
-  #older = new Map<string, Pending>()
+  readonly #refusals = new Map<string, ReportFacts['refusals'][number]>()
+  readonly #waits = new Map<string, ReportFacts['waits'][number]>()
+  readonly #open = new Map<string, { readonly site: Site; readonly asked: DecisionRecord['asked'] }>()
+  readonly #bars = new Map<number, ReportFacts['bars'][number]>()
+  #barMs = 1_000
+  #starts = 0
 
   add({ record, level }: Pick<EvidenceItem, 'record' | 'level'>): void {
     const facts = this.#facts
@@ -164,166 +126,143 @@ export class FactCounter {
     if (record === undefined) return
     if (facts.from === '' || record.time < facts.from) facts.from = record.time
     if (record.time > facts.to) facts.to = record.time
-    this.#chains.set(record.chain, record.kind === 'end')
+    if (record.kind === 'gap') facts.lostRecords += record.lost
     if (record.kind === 'decision') this.#decided(record)
     if (record.kind === 'result') this.#ended(record)
-    if (record.kind !== 'gap') return
-    const { lost, since, time, error } = record
-    facts.lostRecords += lost
-    if (facts.gaps.length < MAX_GAPS) facts.gaps.push({ lost, since, time, error })
   }
 
   async result(fileOf: FileOf): Promise<ReportFacts> {
-    const facts = this.#facts
-    facts.sites = Array.from(this.#sites.values(), ({ origin, counts, robotsTxt, files, gapCounter }) => ({
-      ...{ origin, counts, robotsTxt, files, gaps: gapCounter.result() },
-    })).sort(({ counts: a }, { counts: b }) => (b.requests ?? 0) - (a.requests ?? 0))
-    facts.robotsTxtFiles = new Set(facts.sites.flatMap(({ files }) => files.map(({ sha256 }) => sha256))).size
-    for (const change of this.#changes) facts.changes.push(await factsOfChange(change, fileOf))
-    facts.crawlers = Array.from(this.#crawlers, ([crawler, decisions]) => ({ ...JSON.parse(crawler), decisions }))
-    facts.waits = [...this.#waits.values()].sort((a, b) => b.totalMs - a.totalMs)
-    const bars = this.#timeline.result()
-    facts.timeline = { widthMs: this.#timeline.widthMs, bars }
-    this.#dropRules(MAX_RULES)
-    facts.rules = [...this.#rules.values()]
-    facts.chains = this.#chains.size
-    facts.chainsWithoutEnd = [...this.#chains.values()].filter((hasEnd) => !hasEnd).length
-    facts.withoutResult += this.#open.size
-    return facts
+    const sites: SiteFacts[] = []
+    const changes: ChangeFacts[] = []
+    for (const site of this.#sites.values()) {
+      const { origin, crawler, counts, robotsTxt, starts } = site
+      sites.push({ origin, crawler, counts, robotsTxt, gaps: gapsOf(starts) })
+      const copies = withoutRepeats(site.copies)
+      for (const [n, copy] of copies.entries()) {
+        const last = copies[n - 1] ?? copy
+        if (last[1] !== copy[1]) changes.push(await changeOf(site, last, copy, fileOf))
+      }
+    }
+    return {
+      version: 1,
+      ...this.#facts,
+      withoutResult: this.#open.size,
+      refusals: [...this.#refusals.values()].sort((a, b) => b.count - a.count),
+      waits: [...this.#waits.values()].sort((a, b) => b.totalMs - a.totalMs),
+      bars: [...this.#bars.values()].sort((a, b) => a.time.localeCompare(b.time)),
+      barMs: this.#barMs,
+      sites: sites.sort(({ counts: a }, { counts: b }) => (b.requests ?? 0) - (a.requests ?? 0)),
+      changes: changes.sort((a, b) => a.effect.localeCompare(b.effect)),
+    }
   }
 
   #decided(record: DecisionRecord): void {
-    const { chain, id, use, verdict, origin, replaces } = record
-    const { userAgent, purpose, politely } = record.by
-    const crawler = JSON.stringify({ userAgent, purpose, politely })
-    this.#crawlers.set(crawler, (this.#crawlers.get(crawler) ?? 0) + 1)
-    const site = origin === undefined ? undefined : entryOf(this.#sites, origin, newSite)
+    const { id, use, verdict, asked, obey, replaces } = record
+    const site = this.#noteSite(record)
     this.#count(site, 'decisions')
-    if (record.hashed !== undefined) this.#facts.hashedUrls++
-    const isRefused = !verdict.allowed && record.obey === undefined
-    if (isRefused) this.#refused(record, site)
-    else if (!verdict.allowed) this.#count(site, 'against-rules')
-    if (use === 'stored-page' && !isRefused) this.#count(site, 'stored-page')
-    if (site !== undefined) this.#noteFile(record, site)
-    if (replaces !== undefined) this.#open.delete(`${chain} ${replaces}`)
-    const pending = { site, asked: record.asked }
-    if (use !== 'request' || isRefused) this.#close(`${chain} ${id}`, pending)
-    else this.#open.set(`${chain} ${id}`, pending)
-    if (this.#open.size <= MAX_OPEN) return
-    this.#facts.withoutResult += this.#open.size
-    this.#open = new Map()
+    if (replaces !== undefined) this.#open.delete(replaces)
+    if (!verdict.allowed && obey === undefined) this.#refused(record, site)
+    else if (use === 'request') this.#open.set(id, { site, asked })
+    else if (use === 'stored-page') this.#count(site, use)
+    if (!verdict.allowed && obey !== undefined) this.#count(site, 'against-rules')
   }
 
-  #refused({ time, verdict, robotsTxt, origin = '' }: DecisionRecord, site: Site | undefined): void {
+  /** Returns the site of a decision, and notes its robots.txt. */
+  #noteSite({ by, origin = '', access, robotsTxt }: DecisionRecord): Site {
+    const crawler = by.productTokens.join(', ')
+    const create = () => ({ origin, crawler, by, counts: {}, robotsTxt: '', starts: [], copies: new Map() })
+    const site = entryOf<string, Site>(this.#sites, `${origin} ${crawler}`, create)
+    const copy = access?.copy && robotsTxt
+    site.robotsTxt = copy?.sha256 ?? access?.outcome ?? ''
+    if (copy !== undefined) site.copies.set(copy.confirmedAt, copy.sha256)
+    else if (access?.outcome === 'unavailable') site.copies.set(access.checkedAt, '')
+    if (site.copies.size > MANY_COPIES) site.copies = new Map(withoutRepeats(site.copies))
+    return site
+  }
+
+  #refused({ time, verdict, robotsTxt }: DecisionRecord, site: Site): void {
     this.#count(site, 'refused')
-    this.#timeline.add(Date.parse(time), 'refused')
-    const { refusals } = this.#facts
-    refusals[verdict.because] = (refusals[verdict.because] ?? 0) + 1
-    if (verdict.because !== 'rule') return
-    const { line, text } = verdict.rule as Rule
-    const [sha256, rule] = [robotsTxt?.sha256 ?? '', `Disallow: ${text}`]
-    entryOf(this.#rules, `${origin} ${sha256} ${line}`, () => ({ origin, sha256, line, rule, count: 0 })).count++
-    if (this.#rules.size > 100 * MAX_RULES) this.#dropRules(50 * MAX_RULES)
+    this.#addToBar(Date.parse(time), 0, 1)
+    const { line, text } = (verdict.rule ?? {}) as Partial<Rule>
+    const [sha256 = '', rule] = line ? [robotsTxt?.sha256, `Disallow: ${text}`] : [undefined, verdict.because]
+    const row = { origin: site.origin, count: 0, sha256, line, rule }
+    entryOf(this.#refusals, `${row.origin} ${sha256} ${line} ${rule}`, () => row).count++
   }
 
-  /** Keeps the rules that have refused most. */
-  #dropRules(max: number): void {
-    const rules = [...this.#rules].sort(([, a], [, b]) => b.count - a.count)
-    for (const [, { count }] of rules.splice(max)) this.#facts.otherRules += count
-    this.#rules = new Map(rules)
-  }
-
-  /** Notes what robots.txt is like, and whether the site has changed it. */
-  #noteFile({ access, robotsTxt, by, url, hashed }: DecisionRecord, site: Site): void {
-    if (access === undefined) return
-    const { origin, file, recent, files } = site
-    const copy = access.copy === undefined ? undefined : robotsTxt
-    const states = [
-      access.outcome,
-      access.hops.length > 0 && 'redirected',
-      access.looksLike && 'not-robots-txt',
-      copy?.truncated && 'cut',
-    ]
-    for (const state of states) if (state && !site.robotsTxt.includes(state)) site.robotsTxt.push(state)
-    const found = files.find(({ sha256 }) => sha256 === copy?.sha256)
-    if (found !== undefined) found.decisions++
-    else if (copy !== undefined && files.length < MAX_FILES_OF_SITE) files.push({ sha256: copy.sha256, decisions: 1 })
-    const [sha256, at] = copy === undefined ? ['', access.checkedAt] : [copy.sha256, copy.confirmedAt]
-    // Another process may still have an older copy: that is not a change back.
-    if ((copy !== undefined || access.outcome === 'unavailable') && at > (file?.at ?? 0)) {
-      site.file = { sha256, at }
-      if (file !== undefined && sha256 !== file.sha256) {
-        const [after, before] = [isoTime(file.at), isoTime(at)]
-        site.change = { origin, from: file.sha256, to: sha256, after, before, by, urls: [...recent] }
-        if (this.#changes.length < MAX_CHANGES) this.#changes.push(site.change)
-        else this.#facts.otherChanges++
-      }
-    }
-    if (hashed !== undefined || recent.includes(url)) return
-    if (recent.push(url) > MAX_RECENT) recent.shift()
-    if (site.change !== undefined && site.change.urls.length < MAX_URLS) site.change.urls.push(url)
-  }
-
-  #ended({ chain, id, outcome, status, permit, body }: ResultRecord): void {
-    const key = `${chain} ${id}`
-    const open = this.#open.get(key)
-    const known = open ?? this.#closed.get(key) ?? this.#older.get(key)
-    const { site, asked } = known ?? {}
-    if (body !== undefined) this.#count(site, 'bytes', body.bytes)
-    if (permit !== undefined) this.#started(permit, site, asked)
-    if (known === undefined && outcome !== 'noted') this.#facts.withoutDecision++
-    if (open === undefined || outcome === 'noted') return
-    this.#open.delete(key)
-    this.#close(key, open)
+  #ended({ id, outcome, permit }: ResultRecord): void {
+    const { site, asked } = this.#open.get(id) ?? {}
+    if (site === undefined || outcome === 'noted') return
+    this.#open.delete(id)
     this.#count(site, outcome)
-    if (outcome !== 'stored-page' && outcome !== 'not-sent') this.#count(site, 'requests')
-    if (status !== undefined) this.#count(site, `${Math.floor(status / 100)}xx`)
-  }
-
-  #started(permit: NonNullable<ResultRecord['permit']>, site: Site | undefined, asked: Pending['asked']): void {
-    const { time, delay, waitedMs, waitedFor } = permit
+    if (permit === undefined) return
+    this.#count(site, 'requests')
+    const { time, waitedMs, waitedFor: cause } = permit
     const at = Date.parse(time)
-    this.#timeline.add(at, 'started')
-    site?.gapCounter.add({ at, askedMs: delayAsked(asked, at), isCapped: delay.because === 'cap' })
-    if (waitedMs <= 0) return
-    const wait = entryOf(this.#waits, waitedFor, (cause) => ({ cause, count: 0, totalMs: 0, longestMs: 0 }))
+    this.#addToBar(at, 1, 0)
+    const delayMs = delayAsked(asked, at)
+    if (delayMs > 0 && ++this.#starts > MAX_STARTS) this.#facts.unmeasured++
+    else if (delayMs > 0) site.starts.push({ at, delayMs })
+    if (cause === 'none') return
+    const wait = entryOf(this.#waits, cause, () => ({ cause, count: 0, totalMs: 0, longestMs: 0 }))
     wait.count++
     wait.totalMs += waitedMs
     wait.longestMs = Math.max(wait.longestMs, waitedMs)
   }
 
-  /** Keeps a decision for one more result. */
-  #close(key: string, pending: Pending): void {
-    if (this.#closed.set(key, pending).size < MAX_CLOSED) return
-    this.#older = this.#closed
-    this.#closed = new Map()
+  #count({ counts }: Site, name: CountName): void {
+    for (const each of [counts, this.#facts.totals]) each[name] = (each[name] ?? 0) + 1
   }
 
-  #count(site: Site | undefined, name: CountName, count = 1): void {
-    const { totals } = this.#facts
-    for (const counts of [totals, site?.counts ?? {}]) counts[name] = (counts[name] ?? 0) + count
+  /** Bars become wider as the period grows. */
+  #addToBar(at: number, started: number, refused: number): void {
+    const from = Math.floor(at / this.#barMs) * this.#barMs
+    const bar = entryOf(this.#bars, from, () => ({ time: isoTime(from), started: 0, refused: 0 }))
+    bar.started += started
+    bar.refused += refused
+    const narrow = [...this.#bars]
+    const times = narrow.map(([time]) => time)
+    if (Math.max(...times) - Math.min(...times) < MAX_BARS * this.#barMs) return
+    this.#barMs = BAR_WIDTHS.find((width) => width > this.#barMs) ?? 2 * this.#barMs
+    this.#bars.clear()
+    for (const [time, each] of narrow) this.#addToBar(time, each.started, each.refused)
   }
 }
 
-function newSite(origin: string): Site {
-  return { origin, counts: {}, robotsTxt: [], files: [], gapCounter: new GapCounter(), recent: [] }
+/** Returns undefined for fewer than two starts. */
+function gapsOf(starts: readonly Start[]): SiteFacts['gaps'] {
+  const sorted = starts.toSorted((a, b) => a.at - b.at)
+  const gaps = sorted.slice(1).map((start, n) => {
+    const last = sorted[n] as Start
+    // If the file changed in between, the crawler knew the longer delay at one end only.
+    const [gapMs, delayMs] = [start.at - last.at, Math.min(start.delayMs, last.delayMs)]
+    return { gapMs, delayMs, part: gapMs / delayMs }
+  })
+  const [shortest] = gaps.toSorted((a, b) => a.part - b.part)
+  const shorter = gaps.filter(({ gapMs, delayMs }) => gapMs < delayMs - 1).length
+  return shortest && { count: gaps.length, shorter, ...shortest }
 }
 
-async function factsOfChange({ by, urls, ...change }: Change, fileOf: FileOf): Promise<ChangeFacts> {
-  const { userAgent, productTokens } = by
-  const read = async (sha256: string) => (sha256 === '' ? '' : (await fileOf(sha256)).bytes)
-  const [old, now] = [await read(change.from), await read(change.to)]
-  if (old === undefined || now === undefined)
-    return { ...change, userAgent, effect: 'unknown', disallowed: [], allowed: [], delayMs: [] }
-  const files = [old, now].map((bytes) => parseRobots({ bytes }, { dialect: by.dialect as Dialect }))
-  const [oldRules, newRules] = files.map((file) => file.forCrawler(productTokens)) as [CrawlerRules, CrawlerRules]
-  const counter = new ChangeCounter(userAgent, oldRules, newRules)
+/** Returns the copies in order, without those between two copies of the same file. */
+function withoutRepeats(copies: Site['copies']): Copy[] {
+  const sorted = [...copies].sort(([a], [b]) => a - b)
+  return sorted.filter(([, file], n) => file !== sorted[n - 1]?.[1] || file !== sorted[n + 1]?.[1])
+}
+
+async function changeOf(site: Site, last: Copy, copy: Copy, fileOf: FileOf): Promise<ChangeFacts> {
+  const { origin, crawler, by } = site
+  const [from, to] = [last[1], copy[1]]
+  const change = { origin, crawler, after: isoTime(last[0]), before: isoTime(copy[0]), from, to }
+  const bytes = []
+  for (const sha256 of [from, to]) bytes.push(sha256 === '' ? '' : (await fileOf(sha256)).bytes)
+  if (bytes.includes(undefined)) return { ...change, disallowed: [], allowed: [], delayMs: [], effect: 'unknown' }
+  const files = bytes.map((bytes = '') => parseRobots({ bytes }, { dialect: by.dialect as Dialect }))
+  const [old, now] = files.map((file) => file.forCrawler(by.productTokens)) as [CrawlerRules, CrawlerRules]
+  const counter = new ChangeCounter(crawler, old, now)
   for (const path of samplePaths(files)) counter.add(sampleUrl(path), path)
-  for (const url of urls) counter.add(url)
-  const { disallowed, allowed } = counter.result()
-  const delayMs = [oldRules, newRules].map((rules) => delayAsked(rules, Date.parse(change.before)))
-  const isSame = disallowed.length + allowed.length === 0 && delayMs[0] === delayMs[1]
-  return { ...change, userAgent, effect: isSame ? 'none' : 'changed', disallowed, allowed, delayMs }
+  const found = counter.result()
+  const delayMs = [old, now].map((rules) => delayAsked(rules, copy[0]))
+  const isSame = found.disallowed.length + found.allowed.length === 0 && delayMs[0] === delayMs[1]
+  return { ...change, ...found, delayMs, effect: isSame ? 'none' : 'changed' }
 }
 
 /** Returns the delay that a site asks for from a time on. Milliseconds. */
@@ -337,8 +276,8 @@ function isoTime(at: number): string {
 }
 
 /** Returns the value of a key, which is created if it is missing. */
-function entryOf<T>(map: Map<string, T>, key: string, create: (key: string) => T): T {
-  const value = map.get(key) ?? create(key)
+function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+  const value = map.get(key) ?? create()
   map.set(key, value)
   return value
 }

@@ -1,6 +1,6 @@
 // `reportEvidence`: what a folder of evidence says about a crawl, as facts and as a page.
-import { EvidenceFolder, type EvidenceItem } from './read.ts'
-import { FactCounter, type FileOf, type ReportFacts } from './report-facts.ts'
+import { EvidenceFolder } from './read.ts'
+import { FactCounter, type ReportFacts } from './report-facts.ts'
 import { reportPage } from './report-page.ts'
 
 /** A report about a crawl. */
@@ -17,16 +17,8 @@ export interface EvidenceReport {
  */
 export async function reportEvidence(dir: string): Promise<EvidenceReport> {
   using folder = new EvidenceFolder(dir)
-  return await reportOf(folder.items(), (sha256) => folder.robotsFile(sha256))
-}
-
-/** Reports on records. */
-export async function reportOf(
-  items: AsyncIterable<Pick<EvidenceItem, 'record' | 'level'>>,
-  fileOf: FileOf,
-): Promise<EvidenceReport> {
   const counter = new FactCounter()
-  for await (const item of items) counter.add(item)
-  const facts = await counter.result(fileOf)
+  for await (const item of folder.items()) counter.add(item)
+  const facts = await counter.result((sha256) => folder.robotsFile(sha256))
   return { facts, html: reportPage(facts) }
 }
