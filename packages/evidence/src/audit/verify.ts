@@ -3,220 +3,168 @@
 import { createPublicKey, hash, verify as verifySignature } from 'node:crypto'
 import { boundedMap } from '@politely/fetcher/internal'
 import type { EvidenceRecord, HeadRecord } from '../record.ts'
-import { EvidenceFolder, type EvidenceItem, type Link, type Place } from './read.ts'
-import { sha256Of } from './robots-files.ts'
+import { EvidenceFolder, type EvidenceItem, type Place, sha256Of } from './read.ts'
 
-/** What the check has found. */
-export interface EvidenceFinding extends Partial<Place> {
+/** What the check has found, in words. */
+export interface EvidenceFinding extends Place {
   /** `note`: a kill or a full disk explains it, or it is only worth knowing. */
   readonly level: 'error' | 'note'
   readonly problem: string
-  readonly chain?: string
 }
 
-/** What one process, from a start to an end, has written. */
-export interface CheckedChain {
-  readonly chain: string
-  readonly records: number
-  readonly files: readonly string[]
-  /** Whether the chain was closed. If not, records at its end may be missing. */
-  readonly isEnded: boolean
-  /** The last head whose signature is valid. */
-  readonly head?: Place & { readonly keyId: string }
-  /** The records after that head. Without a head, all. */
-  readonly unsigned: number
-}
-
-/** The result of `verify`. */
-export interface Verification {
-  readonly records: number
-  readonly decisions: number
-  readonly results: number
-  readonly robotsFiles: number
-  readonly errors: number
-  readonly notes: number
-  readonly chains: readonly CheckedChain[]
+/** The result of `verify`: what it has counted. A chain is what one sink has written. */
+export interface Verification
+  extends Readonly<
+    Record<'records' | 'decisions' | 'results' | 'robotsFiles' | 'files' | 'chains' | 'errors' | 'notes', number>
+  > {
   /** What this check can't see, in sentences. */
   readonly limits: readonly string[]
 }
 
-/** Options of `verify`. */
-export interface VerifyOptions {
-  /** Public keys (JWK). A head that another key has signed is an error. Default: any key is good. */
-  readonly keys?: readonly { readonly x?: string }[] | undefined
-  /** Called with each finding. */
-  readonly onFinding?: ((finding: EvidenceFinding) => void | Promise<void>) | undefined
-}
+type Finding = readonly [level: EvidenceFinding['level'], problem: string]
+/** Public keys (JWK). */
+type Keys = readonly { readonly x?: string }[] | undefined
 
 /** The ids of so many decisions are kept, to find results without a decision. */
 const MAX_IDS = 500_000
-/** So many requests without a result are named. */
-const MAX_NAMED = 3
 const REWRITTEN = 'whoever can write this folder can rewrite all of it, and this check would not see it'
 
 /**
  * Checks a folder of evidence: that each line is a record, that no record of a chain was changed or
  * is missing, that each robots.txt is there, and that signatures are valid.
+ * @param options `keys`: public keys (JWK); a head that another key has signed is an error. Default:
+ * any key is good. `onFinding`: called with each finding.
  * @throws {OptionError} if this is not a folder, or a folder without records.
  */
-export async function verify(dir: string, { keys, onFinding }: VerifyOptions = {}): Promise<Verification> {
-  using folder = new EvidenceFolder(dir)
-  const check = new Check(keys)
-  for await (const item of folder.items()) {
-    check.add(item)
-    for (const finding of check.findings.splice(0)) await onFinding?.(finding)
+export async function verify(
+  dir: string,
+  options: { readonly keys?: Keys; readonly onFinding?: (finding: EvidenceFinding) => unknown } = {},
+): Promise<Verification> {
+  const { keys, onFinding } = options
+  const counts = { records: 0, decisions: 0, results: 0, errors: 0, notes: 0 }
+  const files = new Set<string>()
+  const chains = new Map<string, Chain>()
+  const robots = new Map<string, Place>()
+  const ids = boundedMap<true>(MAX_IDS)
+  const find = async ([level, problem]: Finding, place: Place) => {
+    counts[level === 'error' ? 'errors' : 'notes']++
+    await onFinding?.({ level, problem, ...place })
   }
-  for (const [sha256, place] of check.robots) check.addFile(sha256, await folder.robotsFile(sha256), place)
-  const chains = check.end()
-  for (const finding of check.findings) await onFinding?.(finding)
-  return { ...check.counts, robotsFiles: check.robots.size, chains, limits: limitsOf(chains, keys !== undefined) }
+  const folder = new EvidenceFolder(dir)
+  for await (const { file, line, link, record, text = '', problem, level = 'error' } of folder.items()) {
+    const place = { file, line }
+    if (problem !== undefined) await find([level, problem], place)
+    if (link === undefined) continue
+    if (!files.has(file) && link.kind !== 'start')
+      await find(['error', 'the file does not begin with a start record; its first lines are missing'], place)
+    files.add(file)
+    counts.records++
+    const chain = chains.get(link.chain) ?? new Chain()
+    chains.set(link.chain, chain)
+    const broken = chain.add(link, text, place)
+    if (broken !== undefined) await find(['error', broken], place)
+    if (record?.kind === 'decision') {
+      counts.decisions++
+      ids.set(record.id, true)
+    } else if (record?.kind === 'result') {
+      counts.results++
+      if (!ids.has(record.id) && ids.size < MAX_IDS)
+        await find([chain.lost > 0 ? 'note' : 'error', `its decision ${record.id} is missing`], place)
+    }
+    for (const finding of record === undefined ? [] : chain.read(record, keys)) await find(finding, place)
+    const named = record?.kind === 'decision' ? record.robotsTxt : record?.kind === 'robots-txt' ? record : undefined
+    if (named !== undefined && !robots.has(named.sha256)) robots.set(named.sha256, place)
+  }
+  for (const [sha256, place] of robots) {
+    const { problem } = await folder.robotsFile(sha256)
+    const what = problem === 'missing' ? 'is missing' : 'was changed'
+    if (problem !== undefined) await find(['error', `the robots.txt ${sha256} ${what}`], place)
+  }
+  for (const chain of chains.values()) for (const note of chain.end()) await find(['note', note], chain.place)
+  const limits = limitsOf([...chains.values()], keys !== undefined)
+  return { ...counts, robotsFiles: robots.size, files: files.size, chains: chains.size, limits }
 }
 
 /** What is known of a chain so far. */
 class Chain {
-  readonly files = new Set<string>()
-  records = 0
-  last: (Place & { readonly seq: number; readonly hash: string }) | undefined
-  /** The times of the last events. Decisions and results have a clock each. */
-  readonly latest: Record<string, number> = { decision: 0, result: 0 }
-  readonly backwards: Place[] = []
+  /** Of the last record. */
+  place: Place = { file: '', line: 0 }
   lost = 0
-  /** The requests without a result so far. */
-  readonly open = new Map<string, Place>()
-  head: CheckedChain['head']
+  hasHead = false
+  /** The records after the last valid head. */
   unsigned = 0
-  isEnded = false
-}
+  #seq = -1
+  #hash = ''
+  #isEnded = false
+  /** The times of the last decision and result, which have a clock each. */
+  readonly #latest = new Map<string, string>()
+  #wasClockSetBack = false
+  /** The requests without a result so far. */
+  readonly #open = new Map<string, Place>()
 
-class Check {
-  findings: EvidenceFinding[] = []
-  readonly counts = { records: 0, decisions: 0, results: 0, errors: 0, notes: 0 }
-  /** The first place that names a robots.txt, by its hash. */
-  readonly robots = new Map<string, Place>()
-  readonly #keys: VerifyOptions['keys']
-  readonly #chains = new Map<string, Chain>()
-  readonly #ids = boundedMap<true>(MAX_IDS)
-  #file = ''
-
-  constructor(keys: VerifyOptions['keys']) {
-    this.#keys = keys
+  /** Adds a record. Returns what is wrong between the last record and this one. */
+  add({ seq, prev, kind }: NonNullable<EvidenceItem['link']>, text: string, place: Place): string | undefined {
+    const [last, expected, hash, wasEnded] = [placeText(this.place), this.#seq + 1, this.#hash, this.#isEnded]
+    if (seq < expected) return `record ${seq} of its chain comes again, or in the wrong place`
+    this.place = place
+    this.#seq = seq
+    this.#hash = sha256Of(text)
+    this.#isEnded = kind === 'end'
+    if (kind !== 'end') this.unsigned++
+    if (seq > expected)
+      return `records ${expected} to ${seq - 1} of its chain are missing, ${expected === 0 ? 'before this one' : `after ${last}`}`
+    if (prev !== hash) return `the record before it (${last}) was changed`
+    return wasEnded ? 'the chain has ended before this record' : undefined
   }
 
-  add({ record, problem, level = 'error', link = record, text = '', file, line }: EvidenceItem): void {
-    const place = { file, line }
-    if (problem !== undefined) this.#find(level, problem, place)
-    if (link === undefined) return
-    if (file !== this.#file && link.kind !== 'start')
-      this.#find('error', 'the file does not begin with a start record; its first lines are missing', place)
-    this.#file = file
-    const chain = this.#chains.get(link.chain) ?? new Chain()
-    this.#chains.set(link.chain, chain)
-    this.counts.records++
-    this.#addLink(chain, link, text, place)
-    if (record !== undefined) this.#addRecord(chain, record, place)
-  }
-
-  addFile(sha256: string, { problem }: { readonly problem?: 'missing' | 'damaged' | undefined }, place: Place): void {
-    if (problem === undefined) return
-    this.#find('error', `the robots.txt ${sha256} ${problem === 'missing' ? 'is missing' : 'was changed'}`, place)
-  }
-
-  /** Returns the chains. */
-  end(): readonly CheckedChain[] {
-    return Array.from(this.#chains, ([chain, { open, backwards, last, ...state }]) => {
-      const [first, ...others] = backwards
-      const more = others.length > 0 ? `, and ${others.length} times after it` : ''
-      if (first !== undefined)
-        this.#find('note', `the time goes back here${more}: the clock was set back`, first, chain)
-      const named = [...open.values()].slice(0, MAX_NAMED).map(placeText).join(', ')
-      const all = open.size > MAX_NAMED ? `${named} and more` : named
-      if (open.size > 0)
-        this.#find('note', `requests without a result, as after a kill: ${open.size} (${all})`, undefined, chain)
-      const { files, records, isEnded, head, unsigned } = state
-      if (!isEnded)
-        this.#find('note', 'the chain was not closed: a kill, or still written, or its end was removed', last, chain)
-      return { chain, records, files: [...files], isEnded, ...(head && { head }), unsigned }
-    })
-  }
-
-  #addLink(chain: Chain, { chain: name, seq, prev, time, kind }: Link, text: string, place: Place): void {
-    const { last } = chain
-    const expected = last === undefined ? 0 : last.seq + 1
-    if (seq < expected)
-      return void this.#find('error', `record ${seq} of its chain comes again, or in the wrong place`, place, name)
-    const before = last === undefined ? 'before this one' : `between ${placeText(last)} and this one`
-    const missing = seq === expected + 1 ? `record ${expected} is` : `records ${expected} to ${seq - 1} are`
-    const file = last !== undefined && last.file !== place.file ? '; a file may be missing there' : ''
-    if (seq > expected) this.#find('error', `${missing} missing, ${before}${file}`, place, name)
-    else if (last === undefined && prev !== '') this.#find('error', 'a record before this one is missing', place, name)
-    else if (last !== undefined && prev !== last.hash)
-      this.#find('error', `the record before it (${placeText(last)}) was changed`, place, name)
-    if (chain.isEnded) this.#find('error', 'the chain has ended before this record', place, name)
-    const [at, latest = at] = [Date.parse(time), chain.latest[kind]]
-    if (at < latest) chain.backwards.push(place)
-    if (kind in chain.latest) chain.latest[kind] = at
-    chain.files.add(place.file)
-    chain.records++
-    chain.unsigned++
-    chain.isEnded = kind === 'end'
-    chain.last = { ...place, seq, hash: sha256Of(text) }
-  }
-
-  #addRecord(chain: Chain, record: EvidenceRecord, place: Place): void {
-    const named = record.kind === 'decision' ? record.robotsTxt?.sha256 : (record as { sha256?: string }).sha256
-    if (named !== undefined && !this.robots.has(named)) this.robots.set(named, place)
-    if (record.kind === 'decision') {
+  /** Yields what one record shows, apart from its link. */
+  *read(record: EvidenceRecord, keys: Keys): Generator<Finding> {
+    const { kind, time } = record
+    if (time < (this.#latest.get(kind) ?? '') && !this.#wasClockSetBack) {
+      this.#wasClockSetBack = true
+      yield ['note', 'the time goes back here: the clock was set back']
+    }
+    if (kind === 'decision' || kind === 'result') this.#latest.set(kind, time)
+    if (kind === 'decision') {
       const { id, use, verdict, obey, replaces = '' } = record
-      this.counts.decisions++
-      this.#ids.set(id, true)
-      chain.open.delete(replaces)
-      if (use === 'request' && (verdict.allowed || obey !== undefined)) chain.open.set(id, place)
-    } else if (record.kind === 'result') {
-      this.counts.results++
-      chain.open.delete(record.id)
-      if (!this.#ids.has(record.id) && this.#ids.size < MAX_IDS)
-        this.#find(chain.lost > 0 ? 'note' : 'error', `its decision ${record.id} is missing`, place, record.chain)
-    } else if (record.kind === 'gap') {
-      chain.lost += record.lost
-      this.#find('note', `${record.lost} records were lost, as the sink says: ${record.error}`, place, record.chain)
-    } else if (record.kind === 'head') {
-      const isOwn = this.#keys === undefined || this.#keys.some(({ x }) => x === record.key.x)
-      const problem = !isSigned(record)
-        ? 'the signature of this head is wrong'
-        : `the key ${record.keyId} of this head is none of the keys you gave`
-      if (!isOwn || !isSigned(record)) return void this.#find('error', problem, place, record.chain)
-      chain.head = { keyId: record.keyId, ...place }
-      chain.unsigned = 0
+      this.#open.delete(replaces)
+      if (use === 'request' && (verdict.allowed || obey !== undefined)) this.#open.set(id, this.place)
+    } else if (kind === 'result') this.#open.delete(record.id)
+    else if (kind === 'gap') {
+      this.lost += record.lost
+      yield ['note', `${record.lost} records were lost, as the sink says: ${record.error}`]
+    } else if (kind === 'head') {
+      if (!isSigned(record)) yield ['error', 'the signature of this head is wrong']
+      else if (keys !== undefined && !keys.some(({ x }) => x === record.key.x))
+        yield ['error', `the key ${record.keyId} of this head is none of the keys you gave`]
+      else {
+        this.hasHead = true
+        this.unsigned = 0
+      }
     }
   }
 
-  #find(level: EvidenceFinding['level'], problem: string, place?: Place, chain?: string): void {
-    this.counts[level === 'error' ? 'errors' : 'notes']++
-    const { file, line } = place ?? {}
-    this.findings.push({ level, problem, ...(file && { file, line }), ...(chain && { chain }) } as EvidenceFinding)
+  /** Yields what is worth knowing after the last record. */
+  *end(): Generator<string> {
+    const [first] = this.#open.values()
+    if (first !== undefined)
+      yield `requests without a result, as after a kill: ${this.#open.size}, the first in ${placeText(first)}`
+    if (!this.#isEnded) yield 'the chain was not closed: a kill, or still written, or its end was removed'
   }
 }
 
-function limitsOf(chains: readonly CheckedChain[], hasKeys: boolean): readonly string[] {
-  const signed = chains.filter(({ head }) => head !== undefined)
-  if (signed.length === 0) return [`Nothing is signed: ${REWRITTEN}.`]
-  const without = chains.length - signed.length
-  const tails = signed.flatMap(({ chain, unsigned, isEnded, head }) =>
-    head !== undefined && unsigned > (isEnded ? 1 : 0)
-      ? [`Chain ${chain}: the ${unsigned} records after its last signed head (${placeText(head)}) can be rewritten.`]
-      : [],
-  )
+function limitsOf(chains: readonly Chain[], hasKeys: boolean): readonly string[] {
+  if (!chains.some(({ hasHead }) => hasHead)) return [`Nothing is signed: ${REWRITTEN}.`]
+  const unsigned = chains.reduce((sum, chain) => sum + chain.unsigned, 0)
   return [
-    ...(hasKeys ? [] : [`The signatures were compared with no key of yours: ${REWRITTEN}, with another key.`]),
-    ...(without > 0 ? [`${without} of ${chains.length} chains have no signed head: they can be rewritten.`] : []),
-    ...tails,
+    !hasKeys && `The signatures were compared with no key of yours: ${REWRITTEN}, with another key.`,
+    unsigned > 0 && `No signed head comes after ${unsigned} of the records: they can be rewritten.`,
     "This check can't see that records after the last signed head of a chain, or a whole chain, were removed.",
-  ]
+  ].filter((sentence) => sentence !== false)
 }
 
 /** Returns whether the key in a head signed it, and is the key that it names (RFC 7638). */
 function isSigned({ chain, seq, prev, key: { kty, crv, x }, keyId, signature }: HeadRecord): boolean {
-  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return false
   if (keyId !== hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url')) return false
   try {
     const publicKey = createPublicKey({ key: { kty, crv, x }, format: 'jwk' })
