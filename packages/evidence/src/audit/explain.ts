@@ -9,14 +9,10 @@ export interface EvidenceExplanation {
   readonly url: string
   /** What happened, in sentences, the most important first. */
   readonly sentences: readonly string[]
-  /** The line of robots.txt that decides, and two lines around it. */
-  readonly lines: readonly { readonly line: number; readonly text: string; readonly decides: boolean }[]
   /** Absent if none about the URL is recorded. */
   readonly decision?: DecisionRecord & Place
   readonly results: readonly ResultRecord[]
 }
-
-const AROUND = 2
 
 /**
  * Explains the last decision about a URL.
@@ -30,13 +26,11 @@ export async function explain(
 ): Promise<EvidenceExplanation> {
   const folder = new EvidenceFolder(dir)
   const shown = withoutCredentials(url)
-  const origin = originOf(shown)
   const urls = [shown, URL.parse(shown)?.href.replace(/#.*/s, '') ?? shown] // also as a URL parser writes it
   const hashes = urls.map(sha256Of)
   let decision: EvidenceExplanation['decision']
   let nearest: DecisionRecord | undefined
   let results: ResultRecord[] = []
-  let count = 0
   for await (const { record, file, line } of folder.items()) {
     if (record?.kind === 'result' && record.id === decision?.id) results.push(record)
     if (record?.kind !== 'decision' || Date.parse(record.time) > at) continue
@@ -44,26 +38,15 @@ export async function explain(
     if (isUrl && record.time >= (decision?.time ?? '')) {
       decision = { ...record, file, line }
       results = []
-    } else if (origin !== undefined && record.origin === origin) {
-      count++
-      if (record.time >= (nearest?.time ?? '')) nearest = record
-    }
+    } else if (record.origin === (originOf(shown) ?? '') && record.time >= (nearest?.time ?? '')) nearest = record
   }
-  const sentences = decision === undefined ? unknown(shown, nearest, count) : known(shown, decision, results)
-  const lines = decision === undefined ? [] : await linesAround(folder, decision)
-  return { url: shown, sentences, lines, results, ...(decision && { decision }) }
+  if (decision !== undefined) return { url: shown, sentences: sentencesOf(decision, shown, results), decision, results }
+  const { origin, time } = nearest ?? {}
+  const other = nearest && [`The last one about ${origin} is of ${timeText(time)}.`, ...fileSentences(nearest)]
+  return { url: shown, sentences: [`No decision about ${shown} is recorded.`, ...(other ?? [])], results }
 }
 
-function unknown(url: string, nearest: DecisionRecord | undefined, count: number): readonly string[] {
-  if (nearest === undefined) return [`Nothing is recorded about ${originOf(url) ?? url}.`]
-  return [
-    `No decision about ${url} is recorded.`,
-    `There are ${count} about ${nearest.origin}, the last one at ${timeText(nearest.time)}.`,
-    ...fileSentences(nearest),
-  ]
-}
-
-function known(url: string, record: DecisionRecord & Place, results: readonly ResultRecord[]): readonly string[] {
+function sentencesOf(record: DecisionRecord & Place, url: string, results: readonly ResultRecord[]): readonly string[] {
   const { by, time, use, verdict, access, obey, redirectedFrom, hashed, file, line } = record
   const dialect = typeof by.dialect === 'string' ? by.dialect : 'of its own'
   const isSent = use === 'request' && (verdict.allowed || obey !== undefined)
@@ -82,42 +65,23 @@ function known(url: string, record: DecisionRecord & Place, results: readonly Re
 
 /** Says which robots.txt it was, and how old. */
 function fileSentences({ robotsTxt, access }: DecisionRecord): readonly string[] {
-  const { copy, checkedAt } = access ?? {}
-  const what = copy === undefined ? 'A copy that did not decide was' : 'The robots.txt was'
-  const { url, sha256, confirmedAt } = robotsTxt ?? {}
-  const confirmed = `The site last sent or confirmed it at ${timeText(confirmedAt)}.`
-  const checked = `The last attempt to fetch robots.txt ended at ${timeText(checkedAt)}.`
-  return [
-    ...(robotsTxt ? [`${what} ${url}, SHA-256 ${sha256}.`, confirmed] : []),
-    ...(access && copy?.freshness !== 'fresh' ? [checked] : []),
-  ]
+  const checked = `The last attempt to fetch robots.txt ended at ${timeText(access?.checkedAt)}.`
+  if (robotsTxt === undefined) return access ? [checked] : []
+  const { url, sha256, confirmedAt } = robotsTxt
+  const what = access?.copy ? 'The robots.txt was' : 'A copy that did not decide was'
+  return [`${what} ${url}, SHA-256 ${sha256}, which the site last confirmed at ${timeText(confirmedAt)}.`, checked]
 }
 
 function resultSentence({ outcome, permit, status, error, tookMs, keyId, body, usage }: ResultRecord): string {
-  const wait = permit?.waitedMs ? `a wait of ${permit.waitedMs} ms (${permit.waitedFor})` : 'no wait'
   const parts = [
-    outcome,
-    permit && `start at ${timeText(permit.time)} after ${wait}`,
+    permit && `start at ${timeText(permit.time)} after a wait of ${permit.waitedMs} ms (${permit.waitedFor})`,
     keyId && `signed by the key ${keyId}`,
-    status && `status ${status}`,
-    tookMs !== undefined && `${tookMs} ms until the end`,
-    error,
+    `${outcome}${status ? ` with status ${status}` : ''}${error ? ` (${error})` : ''}`,
+    tookMs !== undefined && `end after ${tookMs} ms`,
     body && `a body of ${body.bytes} bytes, SHA-256 ${body.sha256}`,
     usage && `use of the page: ${JSON.stringify(usage)}`,
   ]
-  return `What became of it: ${parts.filter(Boolean).join('; ')}.`
-}
-
-async function linesAround(
-  folder: EvidenceFolder,
-  { robotsTxt, verdict }: DecisionRecord,
-): Promise<EvidenceExplanation['lines']> {
-  const { line: at } = (verdict.rule ?? {}) as { readonly line?: number }
-  if (at === undefined || robotsTxt === undefined) return []
-  const { bytes = '' } = await folder.robotsFile(robotsTxt.sha256)
-  const text = Buffer.from(bytes, 'latin1').toString()
-  const lines = text.split(/\r\n|\r|\n/).map((text, n) => ({ line: n + 1, text, decides: n + 1 === at }))
-  return lines.slice(Math.max(0, at - 1 - AROUND), at + AROUND)
+  return `The request: ${parts.filter(Boolean).join(', ')}.`
 }
 
 function timeText(time: string | number | undefined): string {

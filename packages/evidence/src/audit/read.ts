@@ -12,7 +12,7 @@ import { constants, createGunzip, createZstdDecompress, zstdDecompressSync } fro
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/core/engine'
 import { type EvidenceRecord, RECORD_VERSION } from '../record.ts'
-import { cutLine, cutWarcRecord, type Piece, piecesOf } from './lines.ts'
+import { firstLine, firstWarcRecord, piecesOf } from './lines.ts'
 
 /** Where something stands. */
 export interface Place {
@@ -93,12 +93,15 @@ export class EvidenceFolder {
     const isWarc = file.includes('.warc.gz')
     let line = 0
     try {
-      for await (const piece of piecesOf(bytesOf(this.#dir, file), isWarc ? cutWarcRecord : cutLine)) {
+      for await (const piece of piecesOf(bytesOf(this.#dir, file), isWarc ? firstWarcRecord : firstLine)) {
         line++
-        const item = itemOf(piece)
-        const robotsTxt = piece?.robotsTxt ?? contentOf(item.record)
+        const { text = '', robotsTxt } = piece ?? {}
+        const item = piece === undefined ? CUT : itemOf(text)
+        const { record } = item
         if (robotsTxt !== undefined) this.#robots.set(robotsTxt.sha256, robotsTxt.compressed)
-        const isOther = isWarc && piece !== undefined && item.link === undefined // of another program
+        if (record?.kind === 'robots-txt' && record.content !== undefined)
+          this.#robots.set(record.sha256, Buffer.from(record.content, 'base64'))
+        const isOther = isWarc && item.link === undefined && item !== CUT // a record of another program
         if (!isOther) yield { ...item, file, line }
       }
     } catch (error) {
@@ -141,41 +144,27 @@ function bytesOf(dir: string, name: string): AsyncIterable<Buffer> {
   return pipeline(file, path.endsWith('.zst') ? createZstdDecompress() : gunzip(), () => undefined)
 }
 
-/** Returns the robots.txt that a stream has in its record. */
-function contentOf(record: EvidenceRecord | undefined): Piece['robotsTxt'] | undefined {
-  if (record?.kind !== 'robots-txt' || record.content === undefined) return undefined
-  return { sha256: record.sha256, compressed: Buffer.from(record.content, 'base64') }
-}
-
-/** What the audit reads of each kind of record, with a value of the right type. */
-const FIELDS = new Map<string, object>([
-  ['start', {}],
-  ['robots-txt', { sha256: '' }],
-  ['decision', { id: '', use: '', url: '', by: {}, verdict: {} }],
-  ['result', { id: '', outcome: '' }],
-  ['head', { key: {}, keyId: '', signature: '' }],
-  ['gap', { lost: 0, since: '', error: '' }],
-  ['end', {}],
-])
+/** What the audit reads of a record, with a value of the right type. */
 const LINK = { v: 0, chain: '', seq: 0, prev: '', time: '', kind: '' }
-
-function itemOf(piece: Piece | undefined): Omit<EvidenceItem, keyof Place> {
-  if (piece === undefined) return { problem: 'the last line is cut, as after a kill', level: 'note' }
-  const { text = '' } = piece
-  const value = parsed(text)
-  if (wrongField(value, LINK) !== undefined) return { text, problem: 'the line is not a record', level: 'error' }
-  const record = value as EvidenceRecord
-  const problem = problemOf(record)
-  return { text, link: record, ...(problem === undefined ? { record } : { problem, level: 'error' }) }
+const FIELDS: Readonly<Record<string, object>> = {
+  'robots-txt': { sha256: '' },
+  decision: { id: '', use: '', url: '', by: {}, verdict: {} },
+  result: { id: '', outcome: '' },
+  head: { key: {}, keyId: '', signature: '' },
+  gap: { lost: 0, since: '', error: '' },
 }
 
-function problemOf(record: EvidenceRecord): string | undefined {
-  if (record.v !== RECORD_VERSION)
-    return `the record has version ${record.v}, and this version reads ${RECORD_VERSION}; install a newer @politely/evidence`
-  const fields = FIELDS.get(record.kind)
-  if (fields === undefined) return `${describeValue(record.kind)} is not a kind of record`
-  const wrong = wrongField(record, fields)
-  return wrong && `"${record.kind}": its field "${wrong}" is missing, or has another type`
+type Content = Omit<EvidenceItem, keyof Place>
+const CUT: Content = { problem: 'the last line is cut, as after a kill', level: 'note' }
+
+function itemOf(text: string): Content {
+  const link = parsed(text) as EvidenceRecord
+  if (wrongField(link, LINK) !== undefined) return { text, problem: 'the line is not a record', level: 'error' }
+  const newer = `the record has version ${link.v}, and this version reads ${RECORD_VERSION}; install a newer @politely/evidence`
+  if (link.v !== RECORD_VERSION) return { text, link, problem: newer, level: 'error' }
+  const field = wrongField(link, FIELDS[link.kind] ?? {})
+  if (field === undefined) return { text, link, record: link }
+  return { text, link, problem: `"${link.kind}": its field "${field}" is missing, or has another type`, level: 'error' }
 }
 
 function parsed(text: string): unknown {
@@ -188,6 +177,6 @@ function parsed(text: string): unknown {
 
 /** Returns the name of a field that is missing, or has another type. */
 function wrongField(value: unknown, fields: object): string | undefined {
-  const record = (value ?? {}) as Readonly<Record<string, unknown>>
+  const record = Object(value)
   return Object.entries(fields).find(([name, example]) => typeof (record[name] ?? undefined) !== typeof example)?.[0]
 }

@@ -35,7 +35,11 @@ export interface Replay
   readonly notReplayable: Readonly<Record<string, number>>
 }
 
-type Rules = { readonly bytes: string; readonly bound: CrawlerRules }
+/** What `replay` can change about the decisions. */
+interface WhatIf {
+  readonly dialect?: DialectName | Dialect | undefined
+  readonly productTokens?: readonly string[] | undefined
+}
 
 /** The files whose rules stay in memory, by the sum of their sizes. */
 const MAX_RULES_BYTES = 64 * 2 ** 20
@@ -51,23 +55,17 @@ const MAX_RULES_BYTES = 64 * 2 ** 20
  */
 export async function replay(
   dir: string,
-  options: {
-    readonly dialect?: DialectName | Dialect | undefined
-    readonly productTokens?: readonly string[] | undefined
-    readonly onDifference?: ((difference: ReplayDifference) => unknown) | undefined
-  } = {},
+  options: WhatIf & { readonly onDifference?: (difference: ReplayDifference) => unknown } = {},
 ): Promise<Replay> {
   const folder = new EvidenceFolder(dir)
-  const dialect = options.dialect && dialectFor(options.dialect)
-  const sizeCalculation = ({ bytes }: Rules, key: string) => 2 * bytes.length + key.length + 1000
-  const known = new LRUCache<string, Rules>({ maxSize: MAX_RULES_BYTES, sizeCalculation })
+  const decideAgain = replayer(folder, options)
   const counts = { decisions: 0, same: 0, different: 0, nowAllowed: 0, nowDisallowed: 0 }
   const notReplayable: Record<string, number> = {}
   for await (const { link, record, level, file, line } of folder.items()) {
     if (link === undefined ? level !== 'error' : link.kind !== 'decision') continue
     counts.decisions++
     const why = link !== undefined && link.v > RECORD_VERSION ? 'newer-version' : 'unreadable'
-    const result = record?.kind === 'decision' ? await compare(record, { ...options, dialect, folder, known }) : why
+    const result = record?.kind === 'decision' ? await compare(record, decideAgain) : why
     if (result === 'same') counts.same++
     else if (typeof result === 'string') notReplayable[result] = (notReplayable[result] ?? 0) + 1
     else {
@@ -79,23 +77,16 @@ export async function replay(
   return { ...counts, notReplayable }
 }
 
-interface Context {
-  readonly folder: EvidenceFolder
-  readonly dialect: Dialect | undefined
-  readonly productTokens?: readonly string[] | undefined
-  readonly known: LRUCache<string, Rules>
-}
-
 /** Returns `same`, why a decision can't be made once more, or how it comes out differently. */
 async function compare(
   record: DecisionRecord,
-  context: Context,
+  decideAgain: ReturnType<typeof replayer>,
 ): Promise<string | Omit<ReplayDifference, keyof Place>> {
   const { id, time, url, verdict, access, hashed, hadCredentials } = record
   if (hashed !== undefined || (hadCredentials && verdict.because === 'invalid-url')) return 'url-incomplete'
   try {
     const recorded = { ...verdict, access, url } as Describable
-    const replayed = await decideAgain(record, context)
+    const replayed = await decideAgain(record)
     if (typeof replayed === 'string') return replayed
     const [old, now] = [recorded, replayed].map((each) => describeVerdict({ ...each, access: undefined }))
     if (old === now) return 'same'
@@ -107,35 +98,41 @@ async function compare(
   }
 }
 
-async function decideAgain(record: DecisionRecord, context: Context): Promise<Describable | string> {
-  const { url, by, origin, state, robotsTxt, time } = record
-  const { folder, dialect: other, known } = context
-  const parsed = parseUrl(url)
-  if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', problem: parsed, url }
-  const at = Date.parse(time)
-  if (origin === undefined || state === undefined || Number.isNaN(at + by.policy.minTtlMs)) return 'unreadable'
-  const dialect = other ?? dialectFor(by.dialect as DialectName | Dialect)
-  const tokens = context.productTokens ?? by.productTokens
-  const key = JSON.stringify([robotsTxt?.sha256, origin, dialect, tokens])
-  let rules = known.get(key)
-  if (rules === undefined) {
-    const { bytes, problem } = robotsTxt ? await folder.robotsFile(robotsTxt.sha256) : { bytes: '' }
-    if (bytes === undefined) return `robots-txt-${problem}`
-    // As a client does: the rules of a copy are bound to its origin, and without a copy there are none.
-    const bound = parseRobots({ bytes }, { dialect, ...(robotsTxt && { origin }) }).forCrawler(tokens)
-    rules = { bytes, bound }
-    known.set(key, rules)
+/** Returns a function that returns the verdict of this version, or why there is none. */
+function replayer(folder: EvidenceFolder, { dialect, productTokens }: WhatIf) {
+  const other = dialect && dialectFor(dialect)
+  const known = new LRUCache<string, { readonly bytes: string; readonly rules: CrawlerRules }>({
+    maxSize: MAX_RULES_BYTES,
+    sizeCalculation: ({ bytes }, key) => 2 * bytes.length + key.length + 1000,
+  })
+  return async ({ url, by, origin, state, robotsTxt, time }: DecisionRecord): Promise<Describable | string> => {
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', problem: parsed, url }
+    const at = Date.parse(time)
+    if (origin === undefined || state === undefined || Number.isNaN(at + by.policy.minTtlMs)) return 'unreadable'
+    const reading = other ?? dialectFor(by.dialect as DialectName | Dialect)
+    const tokens = productTokens ?? by.productTokens
+    const key = JSON.stringify([robotsTxt?.sha256, origin, reading, tokens])
+    let file = known.get(key)
+    if (file === undefined) {
+      const { bytes, problem } = robotsTxt ? await folder.robotsFile(robotsTxt.sha256) : { bytes: '' }
+      if (bytes === undefined) return `robots-txt-${problem}`
+      // As in a client, the rules of a copy are bound to its origin; without a copy there are none.
+      const robots = parseRobots({ bytes }, { dialect: reading, ...(robotsTxt && { origin }) })
+      file = { bytes, rules: robots.forCrawler(tokens) }
+      known.set(key, file)
+    }
+    const { forbidden } = other?.access ?? by.policy
+    const asRead = (attempt: Entry['latest']) =>
+      other && (attempt.status === 401 || attempt.status === 403) ? { ...attempt, kind: forbidden } : attempt
+    const entry = {
+      ...state,
+      ...{ version: ENTRY_VERSION, origin, earlier: [], latest: asRead(state.latest) },
+      held: state.held && { ...state.held, attempt: asRead(state.held.attempt) },
+      copy: robotsTxt && { ...robotsTxt, bytes: file.bytes },
+    } as Entry
+    const policy = { ...by.policy, forbidden, afterDays: by.policy.afterDays ?? Infinity } // JSON has no Infinity
+    const { verdict, access } = decide(entry, file.rules, parsed, at, policy)
+    return { ...verdict, access, url }
   }
-  const { forbidden } = other?.access ?? by.policy
-  const asRead = (attempt: Entry['latest']) =>
-    other && [401, 403].includes(attempt.status ?? 0) ? { ...attempt, kind: forbidden } : attempt
-  const entry = {
-    ...state,
-    ...{ origin, version: ENTRY_VERSION, earlier: [], latest: asRead(state.latest) },
-    held: state.held && { ...state.held, attempt: asRead(state.held.attempt) },
-    copy: robotsTxt && { ...robotsTxt, bytes: rules.bytes },
-  } as Entry
-  const policy = { ...by.policy, forbidden, afterDays: by.policy.afterDays ?? Infinity } // JSON has no Infinity
-  const { verdict, access } = decide(entry, rules.bound, parsed, at, policy)
-  return { ...verdict, access, url }
 }

@@ -15,7 +15,7 @@ export interface EvidenceFinding extends Place {
 /** The result of `verify`: what it has counted. A chain is what one sink has written. */
 export interface Verification
   extends Readonly<
-    Record<'records' | 'decisions' | 'results' | 'robotsFiles' | 'files' | 'chains' | 'errors' | 'notes', number>
+    Record<'records' | 'decisions' | 'results' | 'robotsFiles' | 'chains' | 'errors' | 'notes', number>
   > {
   /** What this check can't see, in sentences. */
   readonly limits: readonly string[]
@@ -42,7 +42,6 @@ export async function verify(
 ): Promise<Verification> {
   const { keys, onFinding } = options
   const counts = { records: 0, decisions: 0, results: 0, errors: 0, notes: 0 }
-  const files = new Set<string>()
   const chains = new Map<string, Chain>()
   const robots = new Map<string, Place>()
   const ids = boundedMap<true>(MAX_IDS)
@@ -55,25 +54,22 @@ export async function verify(
     const place = { file, line }
     if (problem !== undefined) await find([level, problem], place)
     if (link === undefined) continue
-    if (!files.has(file) && link.kind !== 'start')
-      await find(['error', 'the file does not begin with a start record; its first lines are missing'], place)
-    files.add(file)
     counts.records++
     const chain = chains.get(link.chain) ?? new Chain()
     chains.set(link.chain, chain)
-    const broken = chain.add(link, text, place)
-    if (broken !== undefined) await find(['error', broken], place)
-    if (record?.kind === 'decision') {
+    for (const finding of chain.add(link, text, place)) await find(finding, place)
+    if (record === undefined) continue
+    for (const finding of chain.read(record, keys)) await find(finding, place)
+    if (record.kind === 'decision') {
       counts.decisions++
       ids.set(record.id, true)
-    } else if (record?.kind === 'result') {
+      const { sha256 } = record.robotsTxt ?? {}
+      if (sha256 !== undefined && !robots.has(sha256)) robots.set(sha256, place)
+    } else if (record.kind === 'result') {
       counts.results++
-      if (!ids.has(record.id) && ids.size < MAX_IDS)
-        await find([chain.lost > 0 ? 'note' : 'error', `its decision ${record.id} is missing`], place)
+      const isMissing = !ids.has(record.id) && ids.size < MAX_IDS
+      if (isMissing) await find([chain.lost > 0 ? 'note' : 'error', `its decision ${record.id} is missing`], place)
     }
-    for (const finding of record === undefined ? [] : chain.read(record, keys)) await find(finding, place)
-    const named = record?.kind === 'decision' ? record.robotsTxt : record?.kind === 'robots-txt' ? record : undefined
-    if (named !== undefined && !robots.has(named.sha256)) robots.set(named.sha256, place)
   }
   for (const [sha256, place] of robots) {
     const { problem } = await folder.robotsFile(sha256)
@@ -82,7 +78,7 @@ export async function verify(
   }
   for (const chain of chains.values()) for (const note of chain.end()) await find(['note', note], chain.place)
   const limits = limitsOf([...chains.values()], keys !== undefined)
-  return { ...counts, robotsFiles: robots.size, files: files.size, chains: chains.size, limits }
+  return { ...counts, robotsFiles: robots.size, chains: chains.size, limits }
 }
 
 /** What is known of a chain so far. */
@@ -97,34 +93,37 @@ class Chain {
   #hash = ''
   #isEnded = false
   /** The times of the last decision and result, which have a clock each. */
-  readonly #latest = new Map<string, string>()
-  #wasClockSetBack = false
+  readonly #latest: Record<string, string> = {}
   /** The requests without a result so far. */
   readonly #open = new Map<string, Place>()
 
-  /** Adds a record. Returns what is wrong between the last record and this one. */
-  add({ seq, prev, kind }: NonNullable<EvidenceItem['link']>, text: string, place: Place): string | undefined {
-    const [last, expected, hash, wasEnded] = [placeText(this.place), this.#seq + 1, this.#hash, this.#isEnded]
-    if (seq < expected) return `record ${seq} of its chain comes again, or in the wrong place`
+  /** Returns what is worth knowing after the last record. */
+  end(): readonly string[] {
+    const [first] = this.#open.values()
+    const kill = 'the chain was not closed: a kill, or still written, or its end was removed'
+    const open = `requests without a result, as after a kill: ${this.#open.size}${first && `, the first in ${placeText(first)}`}`
+    return [...(first ? [open] : []), ...(this.#isEnded ? [] : [kill])]
+  }
+
+  /** Adds a record. Yields what is wrong between the last record and this one. */
+  *add({ seq, prev, kind }: NonNullable<EvidenceItem['link']>, text: string, place: Place): Generator<Finding> {
+    const expected = this.#seq + 1
+    if (seq < expected) return yield ['error', `record ${seq} of its chain comes again, or in the wrong place`]
+    if (seq > expected) yield ['error', `records ${expected} to ${seq - 1} of its chain are missing`]
+    else if (prev !== this.#hash) yield ['error', `the record before it (${placeText(this.place)}) was changed`]
+    if (this.#isEnded) yield ['error', 'the chain has ended before this record']
     this.place = place
     this.#seq = seq
     this.#hash = sha256Of(text)
     this.#isEnded = kind === 'end'
-    if (kind !== 'end') this.unsigned++
-    if (seq > expected)
-      return `records ${expected} to ${seq - 1} of its chain are missing, ${expected === 0 ? 'before this one' : `after ${last}`}`
-    if (prev !== hash) return `the record before it (${last}) was changed`
-    return wasEnded ? 'the chain has ended before this record' : undefined
+    if (!this.#isEnded) this.unsigned++
   }
 
   /** Yields what one record shows, apart from its link. */
   *read(record: EvidenceRecord, keys: Keys): Generator<Finding> {
     const { kind, time } = record
-    if (time < (this.#latest.get(kind) ?? '') && !this.#wasClockSetBack) {
-      this.#wasClockSetBack = true
-      yield ['note', 'the time goes back here: the clock was set back']
-    }
-    if (kind === 'decision' || kind === 'result') this.#latest.set(kind, time)
+    if (time < (this.#latest[kind] ?? '')) yield ['note', 'the time goes back here: the clock was set back']
+    if (kind === 'decision' || kind === 'result') this.#latest[kind] = time
     if (kind === 'decision') {
       const { id, use, verdict, obey, replaces = '' } = record
       this.#open.delete(replaces)
@@ -137,19 +136,8 @@ class Chain {
       if (!isSigned(record)) yield ['error', 'the signature of this head is wrong']
       else if (keys !== undefined && !keys.some(({ x }) => x === record.key.x))
         yield ['error', `the key ${record.keyId} of this head is none of the keys you gave`]
-      else {
-        this.hasHead = true
-        this.unsigned = 0
-      }
+      else Object.assign(this, { hasHead: true, unsigned: 0 })
     }
-  }
-
-  /** Yields what is worth knowing after the last record. */
-  *end(): Generator<string> {
-    const [first] = this.#open.values()
-    if (first !== undefined)
-      yield `requests without a result, as after a kill: ${this.#open.size}, the first in ${placeText(first)}`
-    if (!this.#isEnded) yield 'the chain was not closed: a kill, or still written, or its end was removed'
   }
 }
 

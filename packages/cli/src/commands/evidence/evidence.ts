@@ -9,18 +9,17 @@ import { givenTokens } from '../../crawler.ts'
 import { UsageError } from '../../exit-code.ts'
 import { explainReadError } from '../../input/robots-file.ts'
 import { replaceFile } from '../../output/file.ts'
-import { printOne } from '../../output/report.ts'
+import { type Finding, fail, ok, printFindings, warn } from '../../output/findings.ts'
+import { printOne, rowsWithin } from '../../output/report.ts'
+import { countText, safeText } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { runVerb, type Verbs } from '../../verb.ts'
-import { explanationText, replayText, verificationText } from './format-evidence.ts'
 
 const NAME = '@politely/evidence'
 const MISSING = `${NAME} is not installed next to politely; write npm install ${NAME} (with --global if politely is global)`
 const KEY_REMEDY = 'write the name of a public key (JWK), a key file, or a key directory'
 const FORMAT = ['format', 'json']
 const WHAT_IF = ['dialect', 'user-agent', 'product-token']
-/** Text shows so many findings of each level, and differences. */
-const MAX_SHOWN = 50
 
 const VERBS: Verbs = {
   verify: { operands: 'evidence', count: [1, 1], flags: ['key', ...FORMAT], run: verify },
@@ -34,8 +33,10 @@ export function evidence(args: Arguments): Promise<number> {
   return runVerb('evidence', VERBS, args)
 }
 
+type Audit = typeof import('@politely/evidence/audit')
+
 /** Runs code with the package. @throws {UsageError} if it is not installed, or refuses an argument. */
-async function withAudit<T>(use: (audit: typeof import('@politely/evidence/audit')) => Promise<T>): Promise<T> {
+async function withAudit<T>(use: (audit: Audit) => Promise<T>): Promise<T> {
   const load = () => import('@politely/evidence/audit')
   const audit = await loadOptional(NAME, load, () => new UsageError(MISSING))
   try {
@@ -46,18 +47,32 @@ async function withAudit<T>(use: (audit: typeof import('@politely/evidence/audit
   }
 }
 
+/** Prints what code finds with the package, as it is found. */
+function printAudit(
+  args: Arguments,
+  find: (audit: Audit, pass: (finding: Finding) => Promise<void>) => Promise<void>,
+): Promise<number> {
+  return withAudit((audit) =>
+    printFindings(
+      args,
+      rowsWithin<Finding>((pass) => find(audit, pass)),
+    ),
+  )
+}
+
 async function verify(args: Arguments, [dir = '']: readonly string[]): Promise<number> {
   const files = args.all('key')
   const keys = files.length === 0 ? undefined : (await Promise.all(files.map(readKeys))).flat()
-  const findings: EvidenceFinding[] = []
-  return withAudit(async (audit) => {
-    const onFinding = (one: EvidenceFinding) => {
-      const isShown = findings.filter(({ level }) => level === one.level).length < MAX_SHOWN
-      if (args.get('format') === 'json' || isShown) findings.push(one)
+  return printAudit(args, async (audit, pass) => {
+    const onFinding = (found: EvidenceFinding) => {
+      const { level, file, line, problem } = found
+      return pass({ ...found, ...(level === 'error' ? fail : warn)('record', `${file}:${line}: ${problem}`) })
     }
     const result = await audit.verify(dir, { keys, onFinding })
-    const text = () => verificationText(result, findings)
-    return printOne(args, () => ({ ...result, findings }), text, result.errors > 0 ? 'disallowed' : 'success')
+    const { records, decisions, results, robotsFiles, chains, limits } = result
+    const counts = `${records} records, ${decisions} decisions, ${results} results, ${robotsFiles} robots.txt`
+    await pass({ ...result, ...ok('read', `${counts}; ${countText(chains, 'chain')}`) })
+    for (const limit of limits) await pass(ok('not seen', limit))
   })
 }
 
@@ -69,12 +84,8 @@ function explain(args: Arguments, [dir = '', url = '']: readonly string[]): Prom
   return withAudit(async (audit) => {
     const explanation = await audit.explain(dir, url, { at })
     const exit = explanation.decision === undefined ? 'disallowed' : 'success'
-    return printOne(
-      args,
-      () => explanation,
-      () => explanationText(explanation),
-      exit,
-    )
+    const text = () => `${explanation.sentences.map(safeText).join('\n')}\n`
+    return printOne(args, () => explanation, text, exit)
   })
 }
 
@@ -83,15 +94,21 @@ function replay(args: Arguments, [dir = '']: readonly string[]): Promise<number>
   const given = args.get('dialect') as DialectName | undefined
   const isNamed = args.has('user-agent') || args.has('product-token')
   const { productTokens, dialect } = isNamed ? readingOf(givenTokens(args), dialects[given ?? 'rfc9309']) : {}
-  const differences: ReplayDifference[] = []
-  const onDifference = (one: ReplayDifference) => {
-    if (args.get('format') === 'json' || differences.length < MAX_SHOWN) differences.push(one)
-  }
-  return withAudit(async (audit) => {
+  return printAudit(args, async (audit, pass) => {
+    const onDifference = (found: ReplayDifference) => {
+      const { url, file, line, recorded, replayed } = found
+      const text = `${url} (${file}:${line}) was ${recorded}; ${isWhatIf ? 'it would be' : 'it is now'} ${replayed}`
+      return pass({ ...found, ...(isWhatIf ? warn : fail)('decision', text) })
+    }
     const result = await audit.replay(dir, { productTokens, dialect: dialect ?? given, onDifference })
-    const text = () => replayText(result, differences, isWhatIf)
-    const exit = result.different > 0 && !isWhatIf ? 'disallowed' : 'success'
-    return printOne(args, () => ({ ...result, differences }), text, exit)
+    for (const [why, count] of Object.entries(result.notReplayable))
+      await pass(warn('no replay', `${countText(count, 'decision')}: ${why}`))
+    const { decisions, same, different, nowAllowed, nowDisallowed } = result
+    const changes = `${different} different, ${nowAllowed} now allowed, ${nowDisallowed} now disallowed`
+    await pass({
+      ...result,
+      ...ok('replayed', `${countText(decisions, 'decision')}: ${same} the same, ${changes}`),
+    })
   })
 }
 
