@@ -2,7 +2,7 @@
 // the check can't see, too.
 import { createPublicKey, hash, verify as verifySignature } from 'node:crypto'
 import { boundedMap } from '@politely/fetcher/internal'
-import type { EvidenceRecord, HeadRecord } from '../record.ts'
+import type { DecisionRecord, HeadRecord, ResultRecord } from '../record.ts'
 import { EvidenceFolder, type EvidenceItem, type Place, sha256Of } from './read.ts'
 
 /** What the check has found, in words. */
@@ -27,7 +27,6 @@ type Keys = readonly { readonly x?: string }[] | undefined
 
 /** The ids of so many decisions are kept, to find results without a decision. */
 const MAX_IDS = 500_000
-const REWRITTEN = 'whoever can write this folder can rewrite all of it, and this check would not see it'
 
 /**
  * Checks a folder of evidence: that each line is a record, that no record of a chain was changed or
@@ -41,114 +40,110 @@ export async function verify(
   options: { readonly keys?: Keys; readonly onFinding?: (finding: EvidenceFinding) => unknown } = {},
 ): Promise<Verification> {
   const { keys, onFinding } = options
-  const counts = { records: 0, decisions: 0, results: 0, errors: 0, notes: 0 }
-  const chains = new Map<string, Chain>()
-  const robots = new Map<string, Place>()
-  const ids = boundedMap<true>(MAX_IDS)
-  const find = async ([level, problem]: Finding, place: Place) => {
-    counts[level === 'error' ? 'errors' : 'notes']++
-    await onFinding?.({ level, problem, ...place })
-  }
   const folder = new EvidenceFolder(dir)
-  for await (const { file, line, link, record, text = '', problem, level = 'error' } of folder.items()) {
-    const place = { file, line }
-    if (problem !== undefined) await find([level, problem], place)
-    if (link === undefined) continue
-    counts.records++
-    const chain = chains.get(link.chain) ?? new Chain()
-    chains.set(link.chain, chain)
-    for (const finding of chain.add(link, text, place)) await find(finding, place)
-    if (record === undefined) continue
-    for (const finding of chain.read(record, keys)) await find(finding, place)
-    if (record.kind === 'decision') {
-      counts.decisions++
-      ids.set(record.id, true)
-      const { sha256 } = record.robotsTxt ?? {}
-      if (sha256 !== undefined && !robots.has(sha256)) robots.set(sha256, place)
-    } else if (record.kind === 'result') {
-      counts.results++
-      const isMissing = !ids.has(record.id) && ids.size < MAX_IDS
-      if (isMissing) await find([chain.lost > 0 ? 'note' : 'error', `its decision ${record.id} is missing`], place)
+  const check = new Check()
+  const counts = { errors: 0, notes: 0 }
+  const find = async (findings: Iterable<Finding>, { file, line }: Place) => {
+    for (const [level, problem] of findings) {
+      counts[level === 'error' ? 'errors' : 'notes']++
+      await onFinding?.({ level, problem, file, line })
     }
   }
-  for (const [sha256, place] of robots) {
+  for await (const item of folder.items()) await find(check.item(item, keys), item)
+  for (const [sha256, place] of check.robots) {
     const { problem } = await folder.robotsFile(sha256)
-    const what = problem === 'missing' ? 'is missing' : 'was changed'
-    if (problem !== undefined) await find(['error', `the robots.txt ${sha256} ${what}`], place)
+    if (problem !== undefined) await find([['error', `the robots.txt ${sha256} is ${problem}`]], place)
   }
-  for (const chain of chains.values()) for (const note of chain.end()) await find(['note', note], chain.place)
-  const limits = limitsOf([...chains.values()], keys !== undefined)
-  return { ...counts, robotsFiles: robots.size, chains: chains.size, limits }
+  for (const chain of check.chains.values()) await find(endOf(chain), chain.place)
+  const sizes = { robotsFiles: check.robots.size, chains: check.chains.size }
+  return { ...check.counts, ...counts, ...sizes, limits: check.limits(keys) }
 }
 
 /** What is known of a chain so far. */
-class Chain {
-  /** Of the last record. */
-  place: Place = { file: '', line: 0 }
-  lost = 0
-  hasHead = false
-  /** The records after the last valid head. */
-  unsigned = 0
-  #seq = -1
-  #hash = ''
-  #isEnded = false
-  /** The times of the last decision and result, which have a clock each. */
-  readonly #latest: Record<string, string> = {}
-  /** The requests without a result so far. */
-  readonly #open = new Map<string, Place>()
+type Chain = ReturnType<typeof newChain>
 
-  /** Returns what is worth knowing after the last record. */
-  end(): readonly string[] {
-    const [first] = this.#open.values()
-    const kill = 'the chain was not closed: a kill, or still written, or its end was removed'
-    const open = `requests without a result, as after a kill: ${this.#open.size}${first && `, the first in ${placeText(first)}`}`
-    return [...(first ? [open] : []), ...(this.#isEnded ? [] : [kill])]
+function newChain() {
+  return {
+    ...{ seq: -1, hash: '', place: { file: '', line: 0 } }, // of the last record
+    ...{ lost: 0, unsigned: 0, hasHead: false, isEnded: false },
+    /** The times of the last decision and result, which have a clock each. */
+    times: { decision: '', result: '' },
+    /** The requests without a result so far. */
+    open: new Map<string, Place>(),
+  }
+}
+
+class Check {
+  readonly counts = { records: 0, decisions: 0, results: 0 }
+  readonly chains = new Map<string, Chain>()
+  /** The first place that names a robots.txt, by its hash. */
+  readonly robots = new Map<string, Place>()
+  readonly #ids = boundedMap<true>(MAX_IDS)
+
+  /** Returns what the check can't see. */
+  limits(keys: Keys): readonly string[] {
+    const chains = [...this.chains.values()]
+    const isSigned = chains.some(({ hasHead }) => hasHead)
+    const unsigned = chains.reduce((sum, chain) => sum + chain.unsigned, 0)
+    const missing = isSigned ? 'The signatures were compared with no key of yours' : 'Nothing is signed'
+    return [
+      ...(isSigned && keys ? [] : [`${missing}: whoever can write this folder can rewrite all of it unseen.`]),
+      `Whole chains can be removed unseen, and the ${unsigned} records that no signed head follows in their chain.`,
+    ]
   }
 
-  /** Adds a record. Yields what is wrong between the last record and this one. */
-  *add({ seq, prev, kind }: NonNullable<EvidenceItem['link']>, text: string, place: Place): Generator<Finding> {
-    const expected = this.#seq + 1
-    if (seq < expected) return yield ['error', `record ${seq} of its chain comes again, or in the wrong place`]
-    if (seq > expected) yield ['error', `records ${expected} to ${seq - 1} of its chain are missing`]
-    else if (prev !== this.#hash) yield ['error', `the record before it (${placeText(this.place)}) was changed`]
-    if (this.#isEnded) yield ['error', 'the chain has ended before this record']
-    this.place = place
-    this.#seq = seq
-    this.#hash = sha256Of(text)
-    this.#isEnded = kind === 'end'
-    if (!this.#isEnded) this.unsigned++
-  }
-
-  /** Yields what one record shows, apart from its link. */
-  *read(record: EvidenceRecord, keys: Keys): Generator<Finding> {
-    const { kind, time } = record
-    if (time < (this.#latest[kind] ?? '')) yield ['note', 'the time goes back here: the clock was set back']
-    if (kind === 'decision' || kind === 'result') this.#latest[kind] = time
-    if (kind === 'decision') {
-      const { id, use, verdict, obey, replaces = '' } = record
-      this.#open.delete(replaces)
-      if (use === 'request' && (verdict.allowed || obey !== undefined)) this.#open.set(id, this.place)
-    } else if (kind === 'result') this.#open.delete(record.id)
-    else if (kind === 'gap') {
-      this.lost += record.lost
+  *item({ link, record, problem, level = 'error', text = '', ...at }: EvidenceItem, keys: Keys): Generator<Finding> {
+    if (problem !== undefined) yield [level, problem]
+    if (link === undefined) return
+    this.counts.records++
+    const chain = this.chains.get(link.chain) ?? newChain()
+    this.chains.set(link.chain, chain)
+    const { seq, hash, place, isEnded } = chain
+    if (link.seq <= seq) yield ['error', `record ${link.seq} of its chain comes again, or in the wrong place`]
+    else if (link.seq > seq + 1) yield ['error', `records ${seq + 1} to ${link.seq - 1} of its chain are missing`]
+    else if (link.prev !== hash) yield ['error', `the record before it (${placeText(place)}) was changed`]
+    else if (isEnded) yield ['error', 'the chain has ended before this record']
+    if (link.seq <= seq) return
+    Object.assign(chain, { seq: link.seq, hash: sha256Of(text), place: at, isEnded: link.kind === 'end' })
+    if (link.kind !== 'end') chain.unsigned++
+    if (record?.kind === 'decision' || record?.kind === 'result') yield* this.#event(record, chain)
+    if (record?.kind === 'gap') {
+      chain.lost += record.lost
       yield ['note', `${record.lost} records were lost, as the sink says: ${record.error}`]
-    } else if (kind === 'head') {
-      if (!isSigned(record)) yield ['error', 'the signature of this head is wrong']
-      else if (keys !== undefined && !keys.some(({ x }) => x === record.key.x))
-        yield ['error', `the key ${record.keyId} of this head is none of the keys you gave`]
-      else Object.assign(this, { hasHead: true, unsigned: 0 })
+    }
+    if (record?.kind !== 'head') return
+    const isOwn = keys === undefined || keys.some(({ x }) => x === record.key.x)
+    if (!isSigned(record)) yield ['error', 'the signature of this head is wrong']
+    else if (!isOwn) yield ['error', `the key ${record.keyId} of this head is none of the keys you gave`]
+    else Object.assign(chain, { hasHead: true, unsigned: 0 })
+  }
+
+  *#event(record: DecisionRecord | ResultRecord, chain: Chain): Generator<Finding> {
+    const { kind, time, id } = record
+    if (time < chain.times[kind]) yield ['note', 'the time goes back here: the clock was set back']
+    chain.times[kind] = time
+    if (kind === 'decision') {
+      const { use, verdict, obey, replaces = '', robotsTxt } = record
+      this.counts.decisions++
+      this.#ids.set(id, true)
+      chain.open.delete(replaces)
+      if (use === 'request' && (verdict.allowed || obey !== undefined)) chain.open.set(id, chain.place)
+      if (robotsTxt && !this.robots.has(robotsTxt.sha256)) this.robots.set(robotsTxt.sha256, chain.place)
+    } else {
+      this.counts.results++
+      chain.open.delete(id)
+      const isMissing = !this.#ids.has(id) && this.#ids.size < MAX_IDS
+      if (isMissing) yield [chain.lost > 0 ? 'note' : 'error', `its decision ${id} is missing`]
     }
   }
 }
 
-function limitsOf(chains: readonly Chain[], hasKeys: boolean): readonly string[] {
-  if (!chains.some(({ hasHead }) => hasHead)) return [`Nothing is signed: ${REWRITTEN}.`]
-  const unsigned = chains.reduce((sum, chain) => sum + chain.unsigned, 0)
-  return [
-    !hasKeys && `The signatures were compared with no key of yours: ${REWRITTEN}, with another key.`,
-    unsigned > 0 && `No signed head comes after ${unsigned} of the records: they can be rewritten.`,
-    "This check can't see that records after the last signed head of a chain, or a whole chain, were removed.",
-  ].filter((sentence) => sentence !== false)
+/** Yields what is worth knowing after the last record of a chain. */
+function* endOf({ open, isEnded }: Chain): Generator<Finding> {
+  const [first] = open.values()
+  const without = `requests without a result, as after a kill: ${open.size}, the first in `
+  if (first !== undefined) yield ['note', without + placeText(first)]
+  if (!isEnded) yield ['note', 'the chain was not closed: a kill, or still written, or its end was removed']
 }
 
 /** Returns whether the key in a head signed it, and is the key that it names (RFC 7638). */
