@@ -1,8 +1,9 @@
 // Explains what was decided about a URL, in sentences for readers who know no records.
+import { hash } from 'node:crypto'
 import { describeVerdict, originOf } from '@politely/core'
 import { type Describable, formatTime, withoutCredentials } from '@politely/core/internal'
 import type { DecisionRecord, ResultRecord } from '../record.ts'
-import { EvidenceFolder, type Place, sha256Of } from './read.ts'
+import { EvidenceFolder, type Place } from './read.ts'
 
 /** What a folder says about a URL. */
 export interface EvidenceExplanation {
@@ -27,7 +28,7 @@ export async function explain(
   const folder = new EvidenceFolder(dir)
   const shown = withoutCredentials(url)
   const urls = [shown, URL.parse(shown)?.href.replace(/#.*/s, '') ?? shown] // also as a URL parser writes it
-  const hashes = urls.map(sha256Of)
+  const hashes = urls.map((each) => hash('sha256', each))
   let decision: EvidenceExplanation['decision']
   let nearest: DecisionRecord | undefined
   let results: ResultRecord[] = []

@@ -74,7 +74,7 @@ export class EvidenceFolder {
     try {
       const compressed = this.#robots.get(sha256) ?? (await readFile(path))
       const bytes = zstdDecompressSync(compressed, { maxOutputLength: MAX_FILE_BYTES })
-      return sha256Of(bytes) === sha256 ? { bytes: bytes.toString('latin1') } : { problem: 'damaged' }
+      return hash('sha256', bytes) === sha256 ? { bytes: bytes.toString('latin1') } : { problem: 'damaged' }
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
       if (code === 'ENOENT') return { problem: 'missing' }
@@ -119,10 +119,6 @@ export class EvidenceFolder {
  */
 export async function* readEvidence(dir: string): AsyncGenerator<EvidenceItem> {
   yield* new EvidenceFolder(dir).items()
-}
-
-export function sha256Of(data: string | Uint8Array): string {
-  return hash('sha256', data)
 }
 
 /** If a file is there compressed too, its compression did not end. */

@@ -15,17 +15,10 @@ export interface ReplayDifference extends Place {
   /** The verdict and its reason, in words. */
   readonly recorded: string
   readonly replayed: string
-  readonly wasAllowed: boolean
-  /** Whether the URL is allowed now. */
-  readonly allowed: boolean
 }
 
-/**
- * The result of `replay`: how many decisions there are, how many of them come out the same or
- * different, and how many of the different ones are now allowed or disallowed and were not.
- */
-export interface Replay
-  extends Readonly<Record<'decisions' | 'same' | 'different' | 'nowAllowed' | 'nowDisallowed', number>> {
+/** The result of `replay`: how many decisions there are, and how many come out the same or different. */
+export interface Replay extends Readonly<Record<'decisions' | 'same' | 'different', number>> {
   /**
    * How many decisions can't be made once more, by the reason. `url-incomplete`: the URL is hashed,
    * or invalid without its credentials. `unreadable`: something is missing in the record, or in a
@@ -59,7 +52,7 @@ export async function replay(
 ): Promise<Replay> {
   const folder = new EvidenceFolder(dir)
   const decideAgain = replayer(folder, options)
-  const counts = { decisions: 0, same: 0, different: 0, nowAllowed: 0, nowDisallowed: 0 }
+  const counts = { decisions: 0, same: 0, different: 0 }
   const notReplayable: Record<string, number> = {}
   for await (const { link, record, level, file, line } of folder.items()) {
     if (link === undefined ? level !== 'error' : link.kind !== 'decision') continue
@@ -70,7 +63,6 @@ export async function replay(
     else if (typeof result === 'string') notReplayable[result] = (notReplayable[result] ?? 0) + 1
     else {
       counts.different++
-      if (result.allowed !== result.wasAllowed) counts[result.allowed ? 'nowAllowed' : 'nowDisallowed']++
       await options.onDifference?.({ file, line, ...result })
     }
   }
@@ -90,8 +82,7 @@ async function compare(
     if (typeof replayed === 'string') return replayed
     const [old, now] = [recorded, replayed].map((each) => describeVerdict({ ...each, access: undefined }))
     if (old === now) return 'same'
-    const texts = { recorded: describeVerdict(recorded), replayed: describeVerdict(replayed) }
-    return { id, time, url, ...texts, wasAllowed: recorded.allowed, allowed: replayed.allowed }
+    return { id, time, url, recorded: describeVerdict(recorded), replayed: describeVerdict(replayed) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error
     return 'unreadable' // the record was changed: a part of it is missing, or is not known

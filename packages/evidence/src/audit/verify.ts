@@ -3,7 +3,7 @@
 import { createPublicKey, hash, verify as verifySignature } from 'node:crypto'
 import { boundedMap } from '@politely/fetcher/internal'
 import type { DecisionRecord, HeadRecord, ResultRecord } from '../record.ts'
-import { EvidenceFolder, type EvidenceItem, type Place, sha256Of } from './read.ts'
+import { EvidenceFolder, type EvidenceItem, type Place } from './read.ts'
 
 /** What the check has found, in words. */
 export interface EvidenceFinding extends Place {
@@ -64,7 +64,7 @@ type Chain = ReturnType<typeof newChain>
 
 function newChain() {
   return {
-    ...{ seq: -1, hash: '', place: { file: '', line: 0 } }, // of the last record
+    ...{ seq: -1, last: '', place: { file: '', line: 0 } }, // of the last record
     ...{ lost: 0, unsigned: 0, hasHead: false, isEnded: false },
     /** The times of the last decision and result, which have a clock each. */
     times: { decision: '', result: '' },
@@ -88,7 +88,7 @@ class Check {
     const missing = isSigned ? 'The signatures were compared with no key of yours' : 'Nothing is signed'
     return [
       ...(isSigned && keys ? [] : [`${missing}: whoever can write this folder can rewrite all of it unseen.`]),
-      `Whole chains can be removed unseen, and the ${unsigned} records that no signed head follows in their chain.`,
+      `Records after the last signed head of a chain (${unsigned} now) can be changed or removed unseen, and whole chains too.`,
     ]
   }
 
@@ -98,13 +98,13 @@ class Check {
     this.counts.records++
     const chain = this.chains.get(link.chain) ?? newChain()
     this.chains.set(link.chain, chain)
-    const { seq, hash, place, isEnded } = chain
+    const { seq, last, place, isEnded } = chain
     if (link.seq <= seq) yield ['error', `record ${link.seq} of its chain comes again, or in the wrong place`]
     else if (link.seq > seq + 1) yield ['error', `records ${seq + 1} to ${link.seq - 1} of its chain are missing`]
-    else if (link.prev !== hash) yield ['error', `the record before it (${placeText(place)}) was changed`]
+    else if (link.prev !== last) yield ['error', `the record before it (${placeText(place)}) was changed`]
     else if (isEnded) yield ['error', 'the chain has ended before this record']
     if (link.seq <= seq) return
-    Object.assign(chain, { seq: link.seq, hash: sha256Of(text), place: at, isEnded: link.kind === 'end' })
+    Object.assign(chain, { seq: link.seq, last: hash('sha256', text), place: at, isEnded: link.kind === 'end' })
     if (link.kind !== 'end') chain.unsigned++
     if (record?.kind === 'decision' || record?.kind === 'result') yield* this.#event(record, chain)
     if (record?.kind === 'gap') {
