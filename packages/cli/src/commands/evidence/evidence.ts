@@ -1,12 +1,12 @@
 // `politely evidence`: chooses the verb, and reads its flags.
 import { readFile } from 'node:fs/promises'
-import { type DialectName, dialects, isPolitelyError } from '@politely/core'
+import { type DialectName, dialects } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
-import { loadOptional } from '@politely/core/flags'
 import type { EvidenceFinding, ReplayDifference } from '@politely/evidence/audit'
 import type { Arguments } from '../../command-line.ts'
 import { givenTokens } from '../../crawler.ts'
 import { UsageError } from '../../exit-code.ts'
+import { withPackage } from '../../input/optional-package.ts'
 import { explainReadError } from '../../input/robots-file.ts'
 import { replaceFile } from '../../output/file.ts'
 import { type Finding, fail, ok, printFindings, warn } from '../../output/findings.ts'
@@ -15,8 +15,6 @@ import { countText, safeText } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { runVerb, type Verbs } from '../../verb.ts'
 
-const NAME = '@politely/evidence'
-const MISSING = `${NAME} is not installed next to politely; write npm install ${NAME} (with --global if politely is global)`
 const KEY_REMEDY = 'write the name of a public key (JWK), a key file, or a key directory'
 const FORMAT = ['format', 'json']
 const WHAT_IF = ['dialect', 'user-agent', 'product-token']
@@ -35,16 +33,9 @@ export function evidence(args: Arguments): Promise<number> {
 
 type Audit = typeof import('@politely/evidence/audit')
 
-/** Runs code with the package. @throws {UsageError} if it is not installed, or refuses an argument. */
-async function withAudit<T>(use: (audit: Audit) => Promise<T>): Promise<T> {
-  const load = () => import('@politely/evidence/audit')
-  const audit = await loadOptional(NAME, load, () => new UsageError(MISSING))
-  try {
-    return await use(audit)
-  } catch (error) {
-    // The package has its own copies of the classes of errors.
-    throw isPolitelyError(error) ? new UsageError(error.message) : error
-  }
+function withAudit(args: Arguments, use: (audit: Audit) => Promise<number>): Promise<number> {
+  const what = `evidence ${args.operands[0]}`
+  return withPackage('@politely/evidence', () => import('@politely/evidence/audit'), what, use)
 }
 
 /** Prints what code finds with the package, as it is found. */
@@ -52,12 +43,10 @@ function printAudit(
   args: Arguments,
   find: (audit: Audit, pass: (finding: Finding) => Promise<void>) => Promise<void>,
 ): Promise<number> {
-  return withAudit((audit) =>
-    printFindings(
-      args,
-      rowsWithin<Finding>((pass) => find(audit, pass)),
-    ),
-  )
+  return withAudit(args, (audit) => {
+    const rows = rowsWithin<Finding>((pass) => find(audit, pass))
+    return printFindings(args, rows)
+  })
 }
 
 async function verify(args: Arguments, [dir = '']: readonly string[]): Promise<number> {
@@ -81,7 +70,7 @@ function explain(args: Arguments, [dir = '', url = '']: readonly string[]): Prom
   const at = given === undefined ? undefined : Date.parse(given)
   if (Number.isNaN(at))
     throw new UsageError(`--at: ${JSON.stringify(given)} is not a time; write one such as 2026-11-28T16:00:00Z`)
-  return withAudit(async (audit) => {
+  return withAudit(args, async (audit) => {
     const explanation = await audit.explain(dir, url, { at })
     const exit = explanation.decision === undefined ? 'disallowed' : 'success'
     const text = () => `${explanation.sentences.map(safeText).join('\n')}\n`
@@ -93,14 +82,16 @@ function replay(args: Arguments, [dir = '']: readonly string[]): Promise<number>
   const isWhatIf = WHAT_IF.some((name) => args.has(name))
   const given = args.get('dialect') as DialectName | undefined
   const isNamed = args.has('user-agent') || args.has('product-token')
-  const { productTokens, dialect } = isNamed ? readingOf(givenTokens(args), dialects[given ?? 'rfc9309']) : {}
+  const base = dialects[given ?? 'rfc9309']
+  const reading = isNamed ? readingOf(givenTokens(args), base) : undefined
+  const dialect = reading === undefined || reading.dialect === base ? given : reading.dialect
   return printAudit(args, async (audit, pass) => {
     const onDifference = (found: ReplayDifference) => {
       const { url, file, line, recorded, replayed } = found
       const text = `${url} (${file}:${line}) was ${recorded}; ${isWhatIf ? 'it would be' : 'it is now'} ${replayed}`
       return pass({ ...found, ...(isWhatIf ? warn : fail)('decision', text) })
     }
-    const result = await audit.replay(dir, { productTokens, dialect: dialect ?? given, onDifference })
+    const result = await audit.replay(dir, { productTokens: reading?.productTokens, dialect, onDifference })
     for (const [why, count] of Object.entries(result.notReplayable))
       await pass(warn('no replay', `${countText(count, 'decision')}: ${why}`))
     const { decisions, same, different } = result
@@ -111,7 +102,7 @@ function replay(args: Arguments, [dir = '']: readonly string[]): Promise<number>
 
 function report(args: Arguments, [dir = '']: readonly string[]): Promise<number> {
   const file = args.get('output')
-  return withAudit(async (audit) => {
+  return withAudit(args, async (audit) => {
     const { html, facts } = await audit.reportEvidence(dir)
     const text = args.get('format') === 'text' ? html : jsonLine(facts)
     await (file === undefined ? write(text) : replaceFile('output', file, [text]))
