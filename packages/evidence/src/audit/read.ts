@@ -14,16 +14,12 @@ import { describeValue } from '@politely/core/engine'
 import { type EvidenceRecord, RECORD_VERSION } from '../record.ts'
 import { firstLine, firstWarcRecord, piecesOf } from './lines.ts'
 
-/** Where something stands. */
-export interface Place {
+/** A line of evidence: a record, or what is wrong with it. */
+export interface EvidenceItem {
   /** The name of the file in the folder. */
   readonly file: string
   /** Counted from 1. In a WARC file, the number of the record. */
   readonly line: number
-}
-
-/** A line of evidence: a record, or what is wrong with it. */
-export interface EvidenceItem extends Place {
   /** The line without its line end, if it was read. */
   readonly text?: string
   /** What all records have, also those of later versions. */
@@ -35,6 +31,9 @@ export interface EvidenceItem extends Place {
   /** Of the problem: `note` for what a kill leaves. */
   readonly level?: 'error' | 'note'
 }
+
+/** Where something stands. */
+export type Place = Pick<EvidenceItem, 'file' | 'line'>
 
 const NAMES = /\.(?:ndjson|ndjson\.zst|warc\.gz|warc\.gz\.open)$/
 const IN_ORDER = new Intl.Collator('en', { numeric: true }).compare
@@ -97,12 +96,11 @@ export class EvidenceFolder {
         line++
         const { text = '', robotsTxt } = piece ?? {}
         const item = piece === undefined ? CUT : itemOf(text)
-        const { record } = item
+        const { record, link } = item
         if (robotsTxt !== undefined) this.#robots.set(robotsTxt.sha256, robotsTxt.compressed)
         if (record?.kind === 'robots-txt' && record.content !== undefined)
           this.#robots.set(record.sha256, Buffer.from(record.content, 'base64'))
-        const isOther = isWarc && item.link === undefined && item !== CUT // a record of another program
-        if (!isOther) yield { ...item, file, line }
+        if (!isWarc || link || piece === undefined) yield { ...item, file, line } // not of another program
       }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException

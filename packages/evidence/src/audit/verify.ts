@@ -13,10 +13,7 @@ export interface EvidenceFinding extends Place {
 }
 
 /** The result of `verify`: what it has counted. A chain is what one sink has written. */
-export interface Verification
-  extends Readonly<
-    Record<'records' | 'decisions' | 'results' | 'robotsFiles' | 'chains' | 'errors' | 'notes', number>
-  > {
+export interface Verification extends Readonly<Record<'records' | 'chains' | 'errors' | 'notes', number>> {
   /** What this check can't see, in sentences. */
   readonly limits: readonly string[]
 }
@@ -55,8 +52,7 @@ export async function verify(
     if (problem !== undefined) await find([['error', `the robots.txt ${sha256} is ${problem}`]], place)
   }
   for (const chain of check.chains.values()) await find(endOf(chain), chain.place)
-  const sizes = { robotsFiles: check.robots.size, chains: check.chains.size }
-  return { ...check.counts, ...counts, ...sizes, limits: check.limits(keys) }
+  return { ...counts, records: check.records, chains: check.chains.size, limits: check.limits(keys) }
 }
 
 /** What is known of a chain so far. */
@@ -74,7 +70,7 @@ function newChain() {
 }
 
 class Check {
-  readonly counts = { records: 0, decisions: 0, results: 0 }
+  records = 0
   readonly chains = new Map<string, Chain>()
   /** The first place that names a robots.txt, by its hash. */
   readonly robots = new Map<string, Place>()
@@ -83,19 +79,17 @@ class Check {
   /** Returns what the check can't see. */
   limits(keys: Keys): readonly string[] {
     const chains = [...this.chains.values()]
-    const isSigned = chains.some(({ hasHead }) => hasHead)
+    const isCompared = keys !== undefined && chains.some(({ hasHead }) => hasHead)
     const unsigned = chains.reduce((sum, chain) => sum + chain.unsigned, 0)
-    const missing = isSigned ? 'The signatures were compared with no key of yours' : 'Nothing is signed'
-    return [
-      ...(isSigned && keys ? [] : [`${missing}: whoever can write this folder can rewrite all of it unseen.`]),
-      `Records after the last signed head of a chain (${unsigned} now) can be changed or removed unseen, and whole chains too.`,
-    ]
+    const all = 'No signature was compared with a key of yours: who can write this folder can rewrite all of it unseen.'
+    const end = `Records after the last signed head of a chain (${unsigned} now) can be changed or removed unseen, and whole chains too.`
+    return isCompared ? [end] : [all, end]
   }
 
   *item({ link, record, problem, level = 'error', text = '', ...at }: EvidenceItem, keys: Keys): Generator<Finding> {
     if (problem !== undefined) yield [level, problem]
     if (link === undefined) return
-    this.counts.records++
+    this.records++
     const chain = this.chains.get(link.chain) ?? newChain()
     this.chains.set(link.chain, chain)
     const { seq, last, place, isEnded } = chain
@@ -124,13 +118,11 @@ class Check {
     chain.times[kind] = time
     if (kind === 'decision') {
       const { use, verdict, obey, replaces = '', robotsTxt } = record
-      this.counts.decisions++
       this.#ids.set(id, true)
       chain.open.delete(replaces)
       if (use === 'request' && (verdict.allowed || obey !== undefined)) chain.open.set(id, chain.place)
       if (robotsTxt && !this.robots.has(robotsTxt.sha256)) this.robots.set(robotsTxt.sha256, chain.place)
     } else {
-      this.counts.results++
       chain.open.delete(id)
       const isMissing = !this.#ids.has(id) && this.#ids.size < MAX_IDS
       if (isMissing) yield [chain.lost > 0 ? 'note' : 'error', `its decision ${id} is missing`]

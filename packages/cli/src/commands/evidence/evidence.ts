@@ -58,9 +58,8 @@ async function verify(args: Arguments, [dir = '']: readonly string[]): Promise<n
       return pass({ ...found, ...(level === 'error' ? fail : warn)('record', `${file}:${line}: ${problem}`) })
     }
     const result = await audit.verify(dir, { keys, onFinding })
-    const { records, decisions, results, robotsFiles, chains, limits } = result
-    const counts = `${records} records, ${decisions} decisions, ${results} results, ${robotsFiles} robots.txt`
-    await pass({ ...result, ...ok('read', `${counts}; ${countText(chains, 'chain')}`) })
+    const { records, chains, limits } = result
+    await pass({ ...result, ...ok('read', `${countText(records, 'record')} in ${countText(chains, 'chain')}`) })
     for (const limit of limits) await pass(ok('not seen', limit))
   })
 }
