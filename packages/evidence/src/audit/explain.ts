@@ -11,7 +11,7 @@ export interface EvidenceExplanation {
   /** What happened, in sentences, the most important first. */
   readonly sentences: readonly string[]
   /** Absent if none about the URL is recorded. */
-  readonly decision?: DecisionRecord & Place
+  readonly decision?: DecisionRecord & { readonly file: string; readonly line: number }
   readonly results: readonly ResultRecord[]
 }
 
@@ -23,16 +23,16 @@ export interface EvidenceExplanation {
 export async function explain(
   dir: string,
   url: string,
-  { at = Infinity }: { readonly at?: number | undefined } = {},
+  options: { readonly at?: number | undefined } = {},
 ): Promise<EvidenceExplanation> {
-  const folder = new EvidenceFolder(dir)
+  const { at = Infinity } = options
   const shown = withoutCredentials(url)
   const urls = [shown, URL.parse(shown)?.href.replace(/#.*/s, '') ?? shown] // also as a URL parser writes it
   const hashes = urls.map((each) => hash('sha256', each))
   let decision: EvidenceExplanation['decision']
   let nearest: DecisionRecord | undefined
   let results: ResultRecord[] = []
-  for await (const { record, file, line } of folder.items()) {
+  for await (const { record, file, line } of new EvidenceFolder(dir).items()) {
     if (record?.kind === 'result' && record.id === decision?.id) results.push(record)
     if (record?.kind !== 'decision' || Date.parse(record.time) > at) continue
     const isUrl = record.hashed === undefined ? urls.includes(record.url) : hashes.includes(record.hashed)

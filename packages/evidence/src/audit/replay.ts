@@ -28,12 +28,6 @@ export interface Replay extends Readonly<Record<'decisions' | 'same' | 'differen
   readonly notReplayable: Readonly<Record<string, number>>
 }
 
-/** What `replay` can change about the decisions. */
-interface WhatIf {
-  readonly dialect?: DialectName | Dialect | undefined
-  readonly productTokens?: readonly string[] | undefined
-}
-
 /** The files whose rules stay in memory, by the sum of their sizes. */
 const MAX_RULES_BYTES = 64 * 2 ** 20
 
@@ -48,10 +42,14 @@ const MAX_RULES_BYTES = 64 * 2 ** 20
  */
 export async function replay(
   dir: string,
-  options: WhatIf & { readonly onDifference?: (difference: ReplayDifference) => unknown } = {},
+  options: {
+    readonly dialect?: DialectName | Dialect | undefined
+    readonly productTokens?: readonly string[] | undefined
+    readonly onDifference?: ((difference: ReplayDifference) => unknown) | undefined
+  } = {},
 ): Promise<Replay> {
   const folder = new EvidenceFolder(dir)
-  const decideAgain = replayer(folder, options)
+  const decideAgain = replayer(folder, options.dialect && dialectFor(options.dialect), options.productTokens)
   const counts = { decisions: 0, same: 0, different: 0 }
   const notReplayable: Record<string, number> = {}
   for await (const { link, record, level, file, line } of folder.items()) {
@@ -90,8 +88,7 @@ async function compare(
 }
 
 /** Returns a function that returns the verdict of this version, or why there is none. */
-function replayer(folder: EvidenceFolder, { dialect, productTokens }: WhatIf) {
-  const other = dialect && dialectFor(dialect)
+function replayer(folder: EvidenceFolder, other?: Dialect, otherTokens?: readonly string[]) {
   const known = new LRUCache<string, { readonly bytes: string; readonly rules: CrawlerRules }>({
     maxSize: MAX_RULES_BYTES,
     sizeCalculation: ({ bytes }, key) => 2 * bytes.length + key.length + 1000,
@@ -102,7 +99,7 @@ function replayer(folder: EvidenceFolder, { dialect, productTokens }: WhatIf) {
     const at = Date.parse(time)
     if (origin === undefined || state === undefined || Number.isNaN(at + by.policy.minTtlMs)) return 'unreadable'
     const reading = other ?? dialectFor(by.dialect as DialectName | Dialect)
-    const tokens = productTokens ?? by.productTokens
+    const tokens = otherTokens ?? by.productTokens
     const key = JSON.stringify([robotsTxt?.sha256, origin, reading, tokens])
     let file = known.get(key)
     if (file === undefined) {

@@ -19,8 +19,7 @@ export interface Verification extends Readonly<Record<'records' | 'chains' | 'er
 }
 
 type Finding = readonly [level: EvidenceFinding['level'], problem: string]
-/** Public keys (JWK). */
-type Keys = readonly { readonly x?: string }[] | undefined
+type Keys = NonNullable<Parameters<typeof verify>[1]>['keys']
 
 /** The ids of so many decisions are kept, to find results without a decision. */
 const MAX_IDS = 500_000
@@ -34,7 +33,10 @@ const MAX_IDS = 500_000
  */
 export async function verify(
   dir: string,
-  options: { readonly keys?: Keys; readonly onFinding?: (finding: EvidenceFinding) => unknown } = {},
+  options: {
+    readonly keys?: readonly { readonly x?: string }[] | undefined
+    readonly onFinding?: ((finding: EvidenceFinding) => unknown) | undefined
+  } = {},
 ): Promise<Verification> {
   const { keys, onFinding } = options
   const folder = new EvidenceFolder(dir)
