@@ -315,10 +315,12 @@ test('explains in sentences: who, why, which file, what then', async () => {
     The last attempt to fetch robots.txt ended at 2026-11-28T16:00:00Z.
     The crawler calls itself "ExampleBot/1.0 (+https://example.com/bot)", and looks in robots.txt for ExampleBot, in the dialect rfc9309.
     The purpose of the crawl is "archive".
-    The request: start at 2026-11-28T16:00:04Z after a wait of 2000 ms (crawl-delay), answered with status 200, end after 100 ms.
+    What followed: a start at 2026-11-28T16:00:04Z after a wait of 2000 ms (crawl-delay), answered with status 200 after 100 ms.
     Recorded by Politely X in 2026-11-28T16.ndjson.zst, line 4."
   `)
-  expect((await explain(dir, `${ORIGIN}/private/x`)).sentences).toContain('The request: not-sent (Error: disallowed).')
+  expect((await explain(dir, `${ORIGIN}/private/x`)).sentences).toContain(
+    'What followed: not-sent (Error: disallowed).',
+  )
   const other = await explain(dir, `${ORIGIN}/private/y`)
   expect(other.decision).toBe(undefined)
   expect(other.sentences.slice(0, 2)).toEqual([

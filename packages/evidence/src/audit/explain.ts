@@ -74,15 +74,15 @@ function fileSentences({ robotsTxt, access }: DecisionRecord): readonly string[]
 }
 
 function resultSentence({ outcome, permit, status, error, tookMs, keyId, body, usage }: ResultRecord): string {
+  const taken = tookMs === undefined ? '' : ` after ${tookMs} ms`
   const parts = [
-    permit && `start at ${timeText(permit.time)} after a wait of ${permit.waitedMs} ms (${permit.waitedFor})`,
+    permit && `a start at ${timeText(permit.time)} after a wait of ${permit.waitedMs} ms (${permit.waitedFor})`,
     keyId && `signed by the key ${keyId}`,
-    `${outcome}${status ? ` with status ${status}` : ''}${error ? ` (${error})` : ''}`,
-    tookMs !== undefined && `end after ${tookMs} ms`,
+    `${outcome}${status ? ` with status ${status}` : ''}${taken}${error ? ` (${error})` : ''}`,
     body && `a body of ${body.bytes} bytes, SHA-256 ${body.sha256}`,
     usage && `use of the page: ${JSON.stringify(usage)}`,
   ]
-  return `The request: ${parts.filter(Boolean).join(', ')}.`
+  return `What followed: ${parts.filter(Boolean).join(', ')}.`
 }
 
 function timeText(time: string | number | undefined): string {

@@ -14,11 +14,13 @@ export interface Piece {
 const MAX_PIECE_BYTES = 64 * 2 ** 20
 const HEADER_END = '\r\n\r\n'
 
-/** Yields the pieces; at the end undefined if the last one is cut. */
+/**
+ * Yields the pieces; at the end undefined if the last one is cut.
+ * @param first Returns the piece at the start of the bytes; undefined if its end is missing.
+ */
 export async function* piecesOf(
   chunks: AsyncIterable<Buffer>,
-  /** Returns the piece at the start of the bytes; undefined if its end is missing. */
-  first: (bytes: Buffer) => Piece | undefined,
+  first: typeof firstLine,
 ): AsyncGenerator<Piece | undefined> {
   let bytes: Buffer = Buffer.alloc(0)
   let skipped = 0 // so many bytes of the last piece have not come yet
@@ -30,7 +32,7 @@ export async function* piecesOf(
       skipped = Math.max(0, piece.length - bytes.length)
       bytes = bytes.subarray(piece.length)
     }
-    if (bytes.length > MAX_PIECE_BYTES) throw damage('ERR_LINE_TOO_LONG')
+    if (bytes.length > MAX_PIECE_BYTES) throw Object.assign(new Error('too long'), { code: 'ERR_LINE_TOO_LONG' })
   }
   if (bytes.length > 0 || skipped > 0) yield undefined
 }
@@ -47,7 +49,8 @@ export function firstWarcRecord(bytes: Buffer): Piece | undefined {
   const headers = bytes.toString('latin1', 0, end)
   const field = (name: string) => new RegExp(`^${name}: *(.*?) *$`, 'im').exec(headers)?.[1] ?? ''
   const size = field('content-length')
-  if (!headers.startsWith('WARC/') || !/^\d+$/.test(size)) throw damage('ERR_NO_WARC_RECORD')
+  if (!headers.startsWith('WARC/') || !/^\d+$/.test(size))
+    throw Object.assign(new Error('not a record'), { code: 'ERR_NO_WARC_RECORD' })
   const start = end + HEADER_END.length
   const length = start + Number(size) + HEADER_END.length
   const type = field('warc-type')
@@ -60,8 +63,4 @@ export function firstWarcRecord(bytes: Buffer): Piece | undefined {
   if (sha256 === undefined) return { text: block.toString(), length }
   const payload = type === 'resource' ? block : block.subarray(block.indexOf(HEADER_END) + HEADER_END.length)
   return { robotsTxt: { sha256, compressed: zstdCompressSync(payload) }, length }
-}
-
-function damage(code: string): Error {
-  return Object.assign(new Error(code), { code })
 }
