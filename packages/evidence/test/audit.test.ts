@@ -288,6 +288,10 @@ test('replay counts records with missing parts as unreadable', async () => {
     )
     expect(await replay(dir)).toMatchObject({ decisions: 3, same: 2, different: 0, notReplayable: { unreadable: 1 } })
   }
+  writeLines(dir, lines.with(2, (lines[2] as string).replace('"productTokens"', '"tokens"')))
+  expect((await explain(dir, `${ORIGIN}/private/x`)).sentences).toEqual([
+    `The record about ${ORIGIN}/private/x was changed: a part of it is missing.`,
+  ])
   await expect(replay(dir, { dialect: 'rfc' as 'rfc9309' })).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION' })
 })
 

@@ -41,10 +41,16 @@ export async function explain(
       results = []
     } else if (record.origin === (originOf(shown) ?? '') && record.time >= (nearest?.time ?? '')) nearest = record
   }
-  if (decision !== undefined) return { url: shown, sentences: sentencesOf(decision, shown, results), decision, results }
-  const { origin, time } = nearest ?? {}
-  const other = nearest && [`The last one about ${origin} is of ${timeText(time)}.`, ...fileSentences(nearest)]
-  return { url: shown, sentences: [`No decision about ${shown} is recorded.`, ...(other ?? [])], results }
+  const explanation = { url: shown, results, ...(decision && { decision }) }
+  try {
+    if (decision !== undefined) return { ...explanation, sentences: sentencesOf(decision, shown, results) }
+    const none = `No decision about ${shown} is recorded.`
+    if (nearest === undefined) return { ...explanation, sentences: [none] }
+    const last = `The last one about ${nearest.origin} is of ${timeText(nearest.time)}.`
+    return { ...explanation, sentences: [none, last, ...fileSentences(nearest)] }
+  } catch {
+    return { ...explanation, sentences: [`The record about ${shown} was changed: a part of it is missing.`] }
+  }
 }
 
 function sentencesOf(record: DecisionRecord & Place, url: string, results: readonly ResultRecord[]): readonly string[] {
