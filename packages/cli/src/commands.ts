@@ -450,7 +450,7 @@ export const commands: readonly CommandSpec[] = [
     --user-agent NAME  replay: what if the crawler had this name? [otherwise the names of each decision]
     --product-token
     --output FILE  report: write it to a file instead of stdout
-    --format NAME  how to print the result; a report is html or json [one of text, json, ndjson, html] [default text]
+    --format NAME  how to print the result; the text of a report is HTML [one of text, json, ndjson] [default text]
     --json  the same as --format json
   `),
     examples: examplesIn(`

@@ -41,24 +41,22 @@ function damage(from: string, to: string): void {
 test('verify says what is in order, and what it cannot see', async () => {
   expect(await evidence('verify')).toEqual({
     code: 0,
-    stdout: `nothing is missing or changed: 6 records, 3 decisions, 0 results, 1 robots.txt in 1 file of 1 chain
-
-What this check can't see
-  Nothing is signed: whoever can write this folder can rewrite all of it, and this check would not see it.
+    stdout: `ok    read        6 records in 1 chain
+ok    not seen    No signature was compared with a key of yours: who can write this folder can rewrite all of it unseen.
+ok    not seen    Records after the last signed head of a chain (5 now) can be changed or removed unseen, and whole chains too.
+everything works
 `,
     stderr: '',
   })
   damage('"line":2', '"line":3')
   const { code, stdout } = await evidence('verify')
   expect(code).toBe(1)
-  expect(stdout.split('\n').slice(0, 2)).toEqual([
-    '1 error: 6 records, 3 decisions, 0 results, 1 robots.txt in 1 file of 1 chain',
-    'error  2026-11-28T16.ndjson.zst:4  the record before it (2026-11-28T16.ndjson.zst:3) was changed',
-  ])
+  expect(stdout.split('\n')[0]).toBe(
+    'fail  record      2026-11-28T16.ndjson.zst:4: the record before it (2026-11-28T16.ndjson.zst:3) was changed',
+  )
   expect(JSON.parse((await evidence('verify', '--json')).stdout)).toMatchObject({
     version: 1,
-    errors: 1,
-    findings: [{ level: 'error', line: 4 }],
+    findings: [{ level: 'error', line: 4, result: 'fail' }, { errors: 1 }, {}, {}],
   })
 })
 
@@ -70,7 +68,7 @@ test('verify compares signatures with the keys of a key file or a directory', as
   await sink.close()
   expect(await evidence('verify', '--key', key)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('1 of 2 chains have no signed head'),
+    stdout: expect.stringContaining('of a chain (5 now)'),
   })
   const other = join(folder, 'directory.json')
   writeFileSync(other, JSON.stringify({ keys: [{ ...jwk, x: 'A'.repeat(43) }] }))
@@ -87,19 +85,13 @@ test('verify compares signatures with the keys of a key file or a directory', as
   })
 })
 
-test('explain draws the line that decided', async () => {
+test('explain says which line decided', async () => {
   const { code, stdout } = await evidence('explain', `${ORIGIN}/cart`)
   expect(code).toBe(0)
-  expect(stdout).toContain(
-    `${ORIGIN}/cart was disallowed: line 2 of robots.txt says "Disallow: /cart" to *.\n\n  1 │ User-agent: *\n▶ 2 │ Disallow: /cart\n  3 │ Allow: /cart/help\n`,
-  )
-  expect(await evidence('explain', `${ORIGIN}/cart/help/x`)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('Computed now, not recorded'),
-  })
+  expect(stdout).toContain(`${ORIGIN}/cart was disallowed: line 2 of robots.txt says "Disallow: /cart" to *.\n`)
   expect(await evidence('explain', 'https://other.example/')).toEqual({
     code: 1,
-    stdout: 'Nothing is recorded about https://other.example.\n',
+    stdout: 'No decision about https://other.example/ is recorded.\n',
     stderr: '',
   })
   expect(await evidence('explain', `${ORIGIN}/cart`, '--at', 'then')).toMatchObject({
@@ -111,20 +103,20 @@ test('explain draws the line that decided', async () => {
 test('replay exits with 1 if a decision comes out differently, and with 0 for a what if', async () => {
   expect(await evidence('replay')).toEqual({
     code: 0,
-    stdout: 'no decision comes out differently: 3 of 3 decisions are the same\n',
+    stdout: 'ok    replayed    3 decisions: 3 the same, 0 different\neverything works\n',
     stderr: '',
   })
   expect(await evidence('replay', '--user-agent', 'Googlebot')).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(
-      /^3 of 3 decisions would be different: 0 now allowed, 2 now disallowed, 1 by another line\n/,
+    stdout: expect.stringContaining(
+      `warn  decision    ${ORIGIN}/cart (2026-11-28T16.ndjson.zst:3) was disallowed: line 2 of robots.txt says "Disallow: /cart" to *; it would be disallowed: line 6 of robots.txt says "Disallow: /" to Googlebot\n`,
     ),
   })
   damage('"line":2', '"line":3')
   const { code, stdout } = await evidence('replay', '--format', 'ndjson')
   expect(code).toBe(1)
   expect(parseJsonLines(stdout)).toMatchObject([
-    { version: 1, url: `${ORIGIN}/cart`, line: 3, recorded: { line: 3 }, replayed: { line: 2 } },
+    { version: 1, result: 'fail', url: `${ORIGIN}/cart`, line: 3, replayed: expect.stringContaining('line 2') },
     { version: 1, decisions: 3, same: 2, different: 1 },
   ])
 })
@@ -134,10 +126,6 @@ test('report writes a page or JSON', async () => {
   expect(await evidence('report', '--output', page)).toEqual({ code: 0, stdout: '', stderr: '' })
   expect(readFileSync(page, 'utf8')).toMatch(/^<!doctype html>/i)
   expect(JSON.parse((await evidence('report', '--json')).stdout)).toMatchObject({ version: 1 })
-  expect(await evidence('report', '--format', 'text')).toMatchObject({
-    code: 2,
-    stderr: 'politely: --format: report prints no text; write one of html, json\n',
-  })
 })
 
 test('the dialects of --dialect are those of core', async () => {

@@ -277,75 +277,42 @@ const PLACE: readonly Field[] = [
   ['line', 'integer', 'The line, counted from 1; in a WARC file, the number of the record.'],
 ]
 
-const EVIDENCE_FINDING: readonly Field[] = [
-  ['level', '"error" or "note"', '`note`: a kill or a full disk explains it, or it is only worth knowing.'],
-  ['problem', 'string', 'What is wrong, in words, which may change.'],
-  ...optional(PLACE),
-  ['chain?', 'string', 'The chain that it is about.'],
+const FOUND: readonly Field[] = [
+  ['check', 'string', 'What it is about, such as `record`.'],
+  ['result', '"ok" or "warn" or "fail"', 'What came of it.'],
+  ['text', 'string', 'In words, which may change.'],
 ]
 
-const VERIFICATION: readonly Field[] = [
-  ['records', 'integer', 'How many records the folder has.'],
-  ['decisions', 'integer', 'How many of them are decisions.'],
-  ['results', 'integer', 'How many of them are results.'],
-  ['robotsFiles', 'integer', 'How many robots.txt files they name.'],
-  ['errors', 'integer', 'How many findings are errors.'],
-  ['notes', 'integer', 'How many findings are notes.'],
-  ['chains', 'object[]', 'What each process has written, from a start to an end.'],
-  ['chains[].chain', 'string', 'The name of the chain.'],
-  ['chains[].records', 'integer', 'How many records it has.'],
-  ['chains[].files', 'string[]', 'The names of its files, in order.'],
-  ['chains[].isEnded', 'boolean', 'Whether it was closed. If not, records at its end may be missing.'],
-  ['chains[].head?', 'object', 'The last head with a valid signature: `file`, `line` and `keyId`.'],
-  ['chains[].unsigned', 'integer', 'How many records come after that head; all without one.'],
-  ['limits', 'string[]', 'What the check cannot see, in sentences, which may change.'],
+const VERIFIED: readonly Field[] = [
+  ...FOUND,
+  ['level?', '"error" or "note"', '`note`: a kill or a full disk explains it, or it is only worth knowing.'],
+  ['problem?', 'string', 'What is wrong, in words, which may change.'],
+  ...optional(PLACE),
+  ['records?', 'integer', 'In one object: how many records the folder has.'],
+  ['chains?', 'integer', 'How many times a process has begun to write.'],
+  ['errors?', 'integer', 'How many findings are errors.'],
+  ['notes?', 'integer', 'How many findings are notes.'],
+  ['limits?', 'string[]', 'What the check cannot see, in sentences, which may change.'],
 ]
 
 const REPLAYED: readonly Field[] = [
-  ['recorded', 'object', 'The recorded verdict.'],
-  ['recorded.allowed', 'boolean', 'Whether it allowed the URL.'],
-  ['recorded.because', 'string', 'Its reason. docs/verdicts.md lists the reasons.'],
-  ['recorded.line?', 'integer', 'The line of robots.txt that decided, if one did.'],
-  ['recorded.text', 'string', 'The verdict in words, which may change.'],
-  ['replayed', 'object', 'The verdict of this version, with the same fields.'],
-]
-
-const DIFFERENCE: readonly Field[] = [
-  ['id', 'string', 'The id of the decision.'],
-  ['time', 'string', 'When it was made, in ISO 8601.'],
-  ['url', 'string', 'The URL.'],
-  ...PLACE,
-  ...REPLAYED,
-]
-
-const REPLAY: readonly Field[] = [
-  ['decisions', 'integer', 'How many decisions the folder has.'],
-  ['same', 'integer', 'How many come out the same: the same verdict by the same line.'],
-  ['different', 'integer', 'How many come out differently.'],
-  ['nowAllowed', 'integer', 'How many of these were disallowed, and are now allowed.'],
-  ['nowDisallowed', 'integer', 'How many of these were allowed, and are now disallowed.'],
-  ['notReplayable', 'object', 'How many cannot be made once more, by the reason.'],
-  ['unreadableLines', 'integer', 'How many lines are not records.'],
-  [
-    'changes',
-    'object[]',
-    'The different decisions of an origin with the same reasons: `origin`, `count`, `recorded`, `replayed` and some `examples`.',
-  ],
+  ...FOUND,
+  ['id?', 'string', 'Of a decision that comes out differently: its id.'],
+  ['time?', 'string', 'When it was made, in ISO 8601.'],
+  ['url?', 'string', 'The URL.'],
+  ...optional(PLACE),
+  ['recorded?', 'string', 'The recorded verdict, in words, which may change.'],
+  ['replayed?', 'string', 'The verdict of this version.'],
+  ['decisions?', 'integer', 'In one object: how many decisions the folder has.'],
+  ['same?', 'integer', 'How many come out the same: the same verdict by the same line.'],
+  ['different?', 'integer', 'How many come out differently.'],
+  ['notReplayable?', 'object', 'How many cannot be made once more, by the reason.'],
 ]
 
 const EXPLANATION: readonly Field[] = [
   VERSION,
   ['url', 'string', 'The URL.'],
-  [
-    'found',
-    '"recorded" or "computed" or "unknown"',
-    '`computed`: the answer was computed now, by a recorded robots.txt.',
-  ],
   ['sentences', 'string[]', 'What happened, in sentences, which may change.'],
-  ['lines', 'object[]', 'The deciding line of robots.txt and the lines around it.'],
-  ['lines[].line', 'integer', 'The number of the line.'],
-  ['lines[].text', 'string', 'Its text.'],
-  ['lines[].decides', 'boolean', 'Whether it decided.'],
   ['decision?', 'object', 'The record of the decision, with its `file` and `line`.'],
   ['results', 'object[]', 'The records of its results.'],
 ]
@@ -744,16 +711,15 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
     about: '`verify`: one document.',
     fields: [
       VERSION,
-      ...VERIFICATION,
-      ['findings', 'object[]', 'What is wrong or worth knowing.'],
-      ...within('findings[]', EVIDENCE_FINDING),
+      ['findings', 'object[]', 'What is wrong or worth knowing, and the counts.'],
+      ...within('findings[]', VERIFIED),
     ],
   },
   {
     command: 'evidence verify',
     format: 'ndjson',
-    about: '`verify`: one line for each finding, and a last line with the counts.',
-    fields: [VERSION, ...optional(EVIDENCE_FINDING), ...optional(VERIFICATION)],
+    about: '`verify`: one line for each finding. One of the last has the counts.',
+    fields: [VERSION, ...VERIFIED],
   },
   { command: 'evidence explain', format: 'json', about: '`explain`: one document.', fields: EXPLANATION },
   { command: 'evidence explain', format: 'ndjson', about: '`explain`: one line.', fields: EXPLANATION },
@@ -763,16 +729,15 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
     about: '`replay`: one document.',
     fields: [
       VERSION,
-      ...REPLAY,
-      ['differences', 'object[]', 'Each decision that comes out differently.'],
-      ...within('differences[]', DIFFERENCE),
+      ['findings', 'object[]', 'Each decision that comes out differently, and the counts.'],
+      ...within('findings[]', REPLAYED),
     ],
   },
   {
     command: 'evidence replay',
     format: 'ndjson',
-    about: '`replay`: one line for each decision that comes out differently, and a last line with the counts.',
-    fields: [VERSION, ...optional(DIFFERENCE), ...optional(REPLAY)],
+    about: '`replay`: one line for each finding. One of the last has the counts.',
+    fields: [VERSION, ...REPLAYED],
   },
   {
     command: 'evidence report',

@@ -29,7 +29,6 @@ const ABOUT: Readonly<Record<string, readonly [use: string, notes: string]>> = {
     'a spreadsheet or a database',
     'CSV (RFC 4180) with a header line. `line` and `rule` belong to the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe, and control characters are escaped as `\\u{1b}`. With `sitemap`, the files are reported on stderr.',
   ],
-  html: ['people: a page about a crawl', 'One file without scripts, which needs no other file.'],
   sarif: [
     'GitHub code scanning, and editors',
     'SARIF 2.1.0. Files are relative to the root of the repository (`uriBaseId` is `%SRCROOT%`), with percent-encoding. Columns are UTF-16 code units. `partialFingerprints` stay the same while the line keeps its text. `fixes` replace or remove the line. They may change verdicts, as `lint --fix=all` may.',
@@ -53,7 +52,6 @@ const STABILITY: Readonly<Record<string, string>> = {
   json: 'Yes, within a `version`.',
   ndjson: 'Yes, within a `version`.',
   csv: 'Yes, these columns.',
-  html: 'No. It may change in any version.',
   github: 'Follows what GitHub reads.',
   gitlab: 'Follows what GitLab reads.',
 }

@@ -1,15 +1,10 @@
 // What `keys` and `identity` share: the package that knows keys, key files, and the options of
 // checks.
-import { isPolitelyError } from '@politely/core'
-import { loadOptional } from '@politely/core/flags'
 import type { OwnKey } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../exit-code.ts'
 import { allowedAddresses, timeoutOf } from './client.ts'
 import { numberOf } from './numbers.ts'
-
-const NAME = '@politely/web-bot-auth'
-const MISSING = `${NAME} is not installed next to politely; write npm install ${NAME} (with --global if politely is global)`
+import { withPackage } from './optional-package.ts'
 
 export type Operator = typeof import('@politely/web-bot-auth/operator')
 
@@ -17,20 +12,8 @@ export type Operator = typeof import('@politely/web-bot-auth/operator')
  * Runs code with the package. @throws {UsageError} if it is not installed, and instead of the
  * errors of files.
  */
-export async function withOperator<T>(what: string, use: (operator: Operator) => Promise<T>): Promise<T> {
-  const operator = await loadOptional(
-    NAME,
-    () => import('@politely/web-bot-auth/operator'),
-    () => new UsageError(MISSING),
-  )
-  try {
-    return await use(operator)
-  } catch (error) {
-    // The package has its own copies of the classes of errors.
-    if (!isPolitelyError(error)) throw error
-    const code = error.code === 'ERR_POLITELY_OPTION' ? '' : ` (${error.code})`
-    throw new UsageError(`${what}: ${error.message}${code}`)
-  }
+export function withOperator<T>(what: string, use: (operator: Operator) => Promise<T>): Promise<T> {
+  return withPackage('@politely/web-bot-auth', () => import('@politely/web-bot-auth/operator'), what, use)
 }
 
 /** Reads key files in order. @throws {KeyFileError} for a file that cannot be used. */

@@ -1,8 +1,9 @@
 // Makes all decisions of a folder once more, and compares them with what was recorded.
-import { describeVerdict } from '@politely/core'
-import type { Describable } from '@politely/core/internal'
+import { type CrawlerRules, type Dialect, type DialectName, describeVerdict, parseRobots } from '@politely/core'
+import { decide, ENTRY_VERSION, type Entry } from '@politely/core/engine'
+import { type Describable, dialectFor, parseUrl } from '@politely/core/internal'
+import { LRUCache } from '@politely/fetcher/internal'
 import { type DecisionRecord, RECORD_VERSION } from '../record.ts'
-import { isSameVerdict, type NotReplayable, Replayer, recordedVerdict, type WhatIf } from './decision.ts'
 import { EvidenceFolder, type Place } from './read.ts'
 
 /** A decision that comes out differently. */
@@ -11,107 +12,115 @@ export interface ReplayDifference extends Place {
   /** Of the decision, in ISO 8601. */
   readonly time: string
   readonly url: string
-  readonly recorded: ReplayedVerdict
-  readonly replayed: ReplayedVerdict
+  /** The verdict and its reason, in words. */
+  readonly recorded: string
+  readonly replayed: string
 }
 
-/** A verdict, and its reason in words. */
-export interface ReplayedVerdict {
-  readonly allowed: boolean
-  readonly because: string
-  /** The line of robots.txt that decides. */
-  readonly line?: number
-  readonly text: string
+/** The result of `replay`: how many decisions there are, and how many come out the same or different. */
+export interface Replay extends Readonly<Record<'decisions' | 'same' | 'different', number>> {
+  /**
+   * How many decisions can't be made once more, by the reason. `url-incomplete`: the URL is hashed,
+   * or invalid without its credentials. `unreadable`: something is missing in the record, or in a
+   * line that may have been one. The others are `robots-txt-missing`, `robots-txt-damaged`, and
+   * `newer-version` for a record by a later version of Politely.
+   */
+  readonly notReplayable: Readonly<Record<string, number>>
 }
 
-/** Different decisions of one origin with the same reasons. */
-export interface ReplayChange {
-  readonly origin: string
-  readonly count: number
-  readonly recorded: ReplayedVerdict
-  readonly replayed: ReplayedVerdict
-  readonly examples: readonly string[]
-}
-
-/** The result of `replay`. */
-export interface Replay {
-  readonly decisions: number
-  readonly same: number
-  readonly different: number
-  /** How many of the different decisions disallowed the URL, and now allow it. */
-  readonly nowAllowed: number
-  readonly nowDisallowed: number
-  readonly notReplayable: Readonly<Partial<Record<NotReplayable, number>>>
-  /** Lines that can't be read: `verify` says why. */
-  readonly unreadableLines: number
-  /** The different decisions by their reasons, the most frequent first; at most 100. */
-  readonly changes: readonly ReplayChange[]
-}
-
-/** Options of `replay`. Each of the first two makes it a "what if?". */
-export interface ReplayOptions extends WhatIf {
-  /** Called with each decision that comes out differently. */
-  readonly onDifference?: ((difference: ReplayDifference) => void | Promise<void>) | undefined
-}
-
-const MAX_CHANGES = 10_000
-const MAX_SHOWN_CHANGES = 100
-const MAX_EXAMPLES = 3
+/** The files whose rules stay in memory, by the sum of their sizes. */
+const MAX_RULES_BYTES = 64 * 2 ** 20
 
 /**
  * Makes all decisions of a folder once more with this version: the same robots.txt, the same state
  * of the site, the same time, the same options. Counts those that come out the same: the same
  * verdict by the same line.
+ * @param options "What if?": the `productTokens` to look for in robots.txt, and the `dialect` by which
+ * robots.txt, and a 401 or 403 for it, is read. Default: those of each decision. `onDifference`:
+ * called with each decision that comes out differently.
  * @throws {OptionError} if this is not a folder, a folder without records, or for an unknown dialect.
  */
-export async function replay(dir: string, { onDifference, ...whatIf }: ReplayOptions = {}): Promise<Replay> {
-  using folder = new EvidenceFolder(dir)
-  const replayer = new Replayer(folder, whatIf)
-  const counts = { decisions: 0, same: 0, different: 0, nowAllowed: 0, nowDisallowed: 0, unreadableLines: 0 }
-  const notReplayable: Partial<Record<NotReplayable, number>> = {}
-  const changes = new Map<string, ReplayChange>()
-  for await (const { record, link = record, problem, file, line } of folder.items()) {
-    if (link === undefined) counts.unreadableLines++
-    if (link?.kind !== 'decision') continue
+export async function replay(
+  dir: string,
+  options: {
+    readonly dialect?: DialectName | Dialect | undefined
+    readonly productTokens?: readonly string[] | undefined
+    readonly onDifference?: ((difference: ReplayDifference) => unknown) | undefined
+  } = {},
+): Promise<Replay> {
+  const folder = new EvidenceFolder(dir)
+  const decideAgain = replayer(folder, options.dialect && dialectFor(options.dialect), options.productTokens)
+  const counts = { decisions: 0, same: 0, different: 0 }
+  const notReplayable: Record<string, number> = {}
+  for await (const { link, record, level, file, line } of folder.items()) {
+    if (link === undefined ? level !== 'error' : link.kind !== 'decision') continue
     counts.decisions++
-    const isNewer = problem !== undefined && link.v > RECORD_VERSION
-    const verdict =
-      record?.kind === 'decision' ? await replayer.decide(record) : isNewer ? 'newer-version' : 'unreadable'
-    if (typeof verdict === 'string' || record?.kind !== 'decision') {
-      const why = verdict as NotReplayable
-      notReplayable[why] = (notReplayable[why] ?? 0) + 1
-      continue
+    const why = link !== undefined && link.v > RECORD_VERSION ? 'newer-version' : 'unreadable'
+    const result = record?.kind === 'decision' ? await compare(record, decideAgain) : why
+    if (result === 'same') counts.same++
+    else if (typeof result === 'string') notReplayable[result] = (notReplayable[result] ?? 0) + 1
+    else {
+      counts.different++
+      await options.onDifference?.({ file, line, ...result })
     }
-    const recorded = recordedVerdict(record)
-    if (isSameVerdict(recorded, verdict)) {
-      counts.same++
-      continue
-    }
-    counts.different++
-    if (verdict.allowed !== recorded.allowed) counts[verdict.allowed ? 'nowAllowed' : 'nowDisallowed']++
-    const { access: _, ...old } = recorded // it differs from decision to decision
-    const { access: __, ...now } = verdict
-    addChange(changes, record, { recorded: shown(old), replayed: shown(now) })
-    const { id, time, url } = record
-    await onDifference?.({ id, time, url, file, line, recorded: shown(recorded), replayed: shown(verdict) })
   }
-  const sorted = [...changes.values()].sort((a, b) => b.count - a.count).slice(0, MAX_SHOWN_CHANGES)
-  return { ...counts, notReplayable, changes: sorted }
+  return { ...counts, notReplayable }
 }
 
-function addChange(
-  changes: Map<string, ReplayChange>,
-  { origin = '', url }: DecisionRecord,
-  both: Pick<ReplayChange, 'recorded' | 'replayed'>,
-): void {
-  const key = `${origin} ${both.recorded.text} ${both.replayed.text}`
-  const { count, examples } = changes.get(key) ?? { count: 0, examples: [] }
-  if (count === 0 && changes.size >= MAX_CHANGES) return
-  const shownUrls = examples.length < MAX_EXAMPLES ? [...examples, url] : examples
-  changes.set(key, { origin, count: count + 1, ...both, examples: shownUrls })
+/** Returns `same`, why a decision can't be made once more, or how it comes out differently. */
+async function compare(
+  record: DecisionRecord,
+  decideAgain: ReturnType<typeof replayer>,
+): Promise<string | Omit<ReplayDifference, keyof Place>> {
+  const { id, time, url, verdict, access, hashed, hadCredentials } = record
+  if (hashed !== undefined || (hadCredentials && verdict.because === 'invalid-url')) return 'url-incomplete'
+  try {
+    const recorded = { ...verdict, access, url } as Describable
+    const replayed = await decideAgain(record)
+    if (typeof replayed === 'string') return replayed
+    const [old, now] = [recorded, replayed].map((each) => describeVerdict({ ...each, access: undefined }))
+    if (old === now) return 'same'
+    return { id, time, url, recorded: describeVerdict(recorded), replayed: describeVerdict(replayed) }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error
+    return 'unreadable' // the record was changed: a part of it is missing, or is not known
+  }
 }
 
-function shown(verdict: Describable): ReplayedVerdict {
-  const { allowed, because } = verdict
-  return { allowed, because, ...(because === 'rule' && { line: verdict.rule.line }), text: describeVerdict(verdict) }
+/** Returns a function that returns the verdict of this version, or why there is none. */
+function replayer(folder: EvidenceFolder, other?: Dialect, otherTokens?: readonly string[]) {
+  const known = new LRUCache<string, { readonly bytes: string; readonly rules: CrawlerRules }>({
+    maxSize: MAX_RULES_BYTES,
+    sizeCalculation: ({ bytes }, key) => 2 * bytes.length + key.length + 1000,
+  })
+  return async ({ url, by, origin, state, robotsTxt, time }: DecisionRecord): Promise<Describable | string> => {
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', problem: parsed, url }
+    const at = Date.parse(time)
+    if (origin === undefined || state === undefined || Number.isNaN(at + by.policy.minTtlMs)) return 'unreadable'
+    const reading = other ?? dialectFor(by.dialect as DialectName | Dialect)
+    const tokens = otherTokens ?? by.productTokens
+    const key = JSON.stringify([robotsTxt?.sha256, origin, reading, tokens])
+    let file = known.get(key)
+    if (file === undefined) {
+      const { bytes, problem } = robotsTxt ? await folder.robotsFile(robotsTxt.sha256) : { bytes: '' }
+      if (bytes === undefined) return `robots-txt-${problem}`
+      // As in a client, the rules of a copy are bound to its origin; without a copy there are none.
+      const robots = parseRobots({ bytes }, { dialect: reading, ...(robotsTxt && { origin }) })
+      file = { bytes, rules: robots.forCrawler(tokens) }
+      known.set(key, file)
+    }
+    const { forbidden } = other?.access ?? by.policy
+    const asRead = (attempt: Entry['latest']) =>
+      other && (attempt.status === 401 || attempt.status === 403) ? { ...attempt, kind: forbidden } : attempt
+    const entry = {
+      ...state,
+      ...{ version: ENTRY_VERSION, origin, earlier: [], latest: asRead(state.latest) },
+      held: state.held && { ...state.held, attempt: asRead(state.held.attempt) },
+      copy: robotsTxt && { ...robotsTxt, bytes: file.bytes },
+    } as Entry
+    const policy = { ...by.policy, forbidden, afterDays: by.policy.afterDays ?? Infinity } // JSON has no Infinity
+    const { verdict, access } = decide(entry, file.rules, parsed, at, policy)
+    return { ...verdict, access, url }
+  }
 }

@@ -16,7 +16,7 @@ export interface EvidenceReport {
  * @throws {OptionError} if this is not a folder, or a folder without records.
  */
 export async function reportEvidence(dir: string): Promise<EvidenceReport> {
-  using folder = new EvidenceFolder(dir)
+  const folder = new EvidenceFolder(dir)
   const counter = new FactCounter()
   for await (const item of folder.items()) counter.add(item)
   const facts = await counter.result((sha256) => folder.robotsFile(sha256))
