@@ -1,7 +1,5 @@
 // The error of this package.
-
 import { PolitelyError } from '@politely/core/internal'
-import { messageOf } from '@politely/fetcher/internal'
 
 /**
  * A decision could not be written down, so it was not made: the check rejects, and no request is
@@ -20,14 +18,4 @@ export class EvidenceError extends PolitelyError {
     super(`${path}: ${problem}`, options)
     this.path = path
   }
-}
-
-/** The error for a failure to write. */
-export function writeError(path: string, cause: unknown): EvidenceError {
-  const { code = '' } = Object(cause) as { readonly code?: string }
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-  const isTooLarge = code === 'EFBIG'
-  const remedy = isFull ? 'free some space' : isTooLarge ? 'write a smaller maxFileBytes' : 'repair the cause'
-  const problem = `evidence cannot be written (${messageOf(cause)}); ${remedy}, and the sink continues by itself; or write onFailure: 'continue' to crawl on without evidence`
-  return new EvidenceError(path, problem, { cause })
 }

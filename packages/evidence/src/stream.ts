@@ -1,7 +1,6 @@
 // Evidence as lines for a place of the caller's, such as a log collector.
-import { zstdCompressSync } from 'node:zlib'
 import { withMethods } from '@politely/fetcher/internal'
-import { type Evidence, Journal, type Output } from './journal.ts'
+import { type Evidence, Journal } from './journal.ts'
 import { type EvidenceOptions, settingsOf } from './options.ts'
 
 /** Options of `evidenceStream`. */
@@ -21,24 +20,16 @@ export interface EvidenceStreamOptions extends EvidenceOptions {
  */
 export function evidenceStream(options: EvidenceStreamOptions): Evidence {
   const example = '{ write: (lines) => void process.stdout.write(lines) }'
-  const settings = settingsOf(options, example, ['write'])
+  const settings = settingsOf(options, { write: true }, example)
   withMethods('options', options, ['write'], example)
   let isNew = true
-  const output: Output = {
+  return new Journal(settings, () => ({
     path: 'the stream',
-    after: undefined,
-    get isNew() {
-      return isNew
-    },
-    keep: ({ bytes }) => ({ content: zstdCompressSync(bytes).toString('base64') }),
-    ends: () => undefined,
-    rotate: () => undefined,
+    embeds: true,
+    begin: () => (isNew ? {} : undefined),
     write: (lines) => {
-      options.write(`${lines.join('\n')}\n`)
+      options.write(lines.map(({ text }) => `${text}\n`).join(''))
       isNew = false
     },
-    sync: () => Promise.resolve(),
-    close: () => Promise.resolve(),
-  }
-  return new Journal(settings, () => output)
+  }))
 }
