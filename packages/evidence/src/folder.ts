@@ -7,7 +7,7 @@
 // the machine stops: that is at the end of the file, where readers expect it.
 import { hash, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createZstdCompress, gunzipSync, zstdCompressSync } from 'node:zlib'
@@ -53,8 +53,6 @@ export class Folder implements Output {
   readonly #settings: Settings
   readonly #format: Format
   #file: OpenFile | undefined
-  /** The name of the file before. */
-  #after: string | undefined
   /** What runs in the background, one after another. Never rejects. */
   #work: Promise<void>
   #syncing: Promise<void> = Promise.resolve()
@@ -66,16 +64,12 @@ export class Folder implements Output {
     this.#work = this.#try(settings.dir, () => this.#finishOthers())
   }
 
-  get path(): string {
-    return this.#file?.path ?? this.#settings.dir
-  }
-
-  begin(now: number, bytes: number): object | undefined {
+  begin(now: number, bytes: number): boolean {
     const { rotateEveryMs, maxFileBytes } = this.#settings
     const { fd = 0, period, end = 0 } = this.#file ?? {}
     const isOver = Math.floor(now / rotateEveryMs) !== period || end + bytes > maxFileBytes
     if (this.#file && (isOver || fs.fstatSync(fd).nlink === 0)) this.#rotate(this.#file) // or it was removed
-    return this.#file ? undefined : { after: this.#after }
+    return this.#file === undefined
   }
 
   write(lines: readonly Line[], now: number): void {
@@ -118,7 +112,6 @@ export class Folder implements Output {
   #rotate({ fd, path }: OpenFile): void {
     if (this.#settings.fsync) fs.fdatasyncSync(fd)
     this.#file = undefined
-    this.#after = basename(path).replace('.open', '')
     this.#work = this.#work.then(async () => {
       await this.#syncing
       fs.closeSync(fd)
@@ -131,13 +124,12 @@ export class Folder implements Output {
     fs.mkdirSync(dir, { recursive: true })
     for (let n = 1; ; n++) {
       const path = join(dir, this.#format.nameOf(now, n) + this.#format.ends[0])
+      // In this order: a finished file appears before the file that was written disappears.
+      if (fs.existsSync(path) || fs.existsSync(this.#finished(path))) continue
       try {
         const fd = fs.openSync(path, 'wx')
         this.#syncFolder(dir)
-        // A finished file of this name appears before the file that was written disappears.
-        if (!fs.existsSync(this.#finished(path))) return { fd, path, period: Math.floor(now / rotateEveryMs), end: 0 }
-        fs.closeSync(fd)
-        fs.rmSync(path)
+        return { fd, path, period: Math.floor(now / rotateEveryMs), end: 0 }
       } catch (error) {
         if (!isError(error, 'EEXIST')) throw error
       }

@@ -24,12 +24,8 @@ export type Line = { readonly text: string; readonly copy?: Copy | undefined }
 
 /** Where lines go. */
 export interface Output {
-  /** What error messages name: the file, or its folder. */
-  readonly path: string
-  /** Whether records have the bytes of robots.txt. */
-  readonly embeds?: true
-  /** Begins a new file if it is time, or if `bytes` more do not fit. Returns fields for its `start` record. */
-  begin(now: number, bytes: number): object | undefined
+  /** Ends the file if it is time, or if `bytes` more do not fit. Returns whether the next line begins a file. */
+  begin(now: number, bytes: number): boolean
   /** Writes all lines, or throws and writes none. */
   write(lines: readonly Line[], now: number): void
   /** Resolves when everything that was written before the call survives a power loss. */
@@ -70,6 +66,7 @@ export const HOST: string = hash('sha256', hostname()).slice(0, 12)
 export class Journal implements Evidence {
   readonly state: { readonly chain: string; lost: number; failure: EvidenceError | undefined }
   readonly #settings: Settings
+  readonly #path: string
   readonly #output: Output
   readonly #recorder: Recorder
   /** The hashes of the robots.txt that were written. */
@@ -91,6 +88,7 @@ export class Journal implements Evidence {
   constructor(settings: Settings, outputOf: (chain: string) => Output) {
     this.state = { chain: randomBytes(6).toString('hex'), lost: 0, failure: undefined }
     this.#settings = settings
+    this.#path = settings.dir || 'the stream'
     this.#recorder = new Recorder(settings)
     this.#output = outputOf(this.state.chain)
     const failure = this.#flush()
@@ -100,14 +98,14 @@ export class Journal implements Evidence {
   }
 
   decided(decision: Decision): DecisionReceipt {
-    if (this.#isClosed) throw new EvidenceError(this.#output.path, 'this sink is closed; close the clients before it')
+    if (this.#isClosed) throw new EvidenceError(this.#path, 'this sink is closed; close the clients before it')
     const { mode, fsync, onFailure } = this.#settings
     const id = `${this.state.chain}-${(this.#decisions++).toString(36)}`
     const [length, bytes] = [this.#queue.length, this.#bytes]
     const copy = decision.entry?.copy
     const sha256 = copy && this.#recorder.hashOf(copy)
     const isNew = sha256 !== undefined && !this.#files.has(sha256)
-    if (isNew) this.#add(this.#recorder.robotsTxt(decision, copy as Copy, this.#output.embeds), copy)
+    if (isNew) this.#add(this.#recorder.robotsTxt(decision, copy as Copy), copy)
     this.#add(this.#recorder.decision(decision, id))
     if (isNew) this.#files.set(sha256, true)
     const isDue = mode === 'before-sending' || this.#bytes >= FULL_BYTES
@@ -178,9 +176,8 @@ export class Journal implements Evidence {
     }
     try {
       const at = now()
-      const file = this.#output.begin(at, this.#bytes)
-      const start = { politely: VERSION, node: process.version, pid: process.pid, host: HOST, ...file }
-      if (file) put({ text: record('start', at, start) })
+      const start = { politely: VERSION, node: process.version, pid: process.pid, host: HOST }
+      if (this.#output.begin(at, this.#bytes)) put({ text: record('start', at, start) })
       this.#queue.forEach(put)
       const error = messageOf(this.state.failure?.cause)
       if (this.#gap) put({ text: record('gap', at, { ...this.#gap, error }) })
@@ -206,7 +203,7 @@ export class Journal implements Evidence {
   #failed(cause: unknown): EvidenceError {
     const remedy = "the sink tries it again; or write onFailure: 'continue' to crawl on without evidence"
     const problem = `evidence cannot be written (${messageOf(cause)}); ${remedy}`
-    const failure = new EvidenceError(this.#output.path, problem, { cause })
+    const failure = new EvidenceError(this.#path, problem, { cause })
     if (this.state.failure === undefined) warn(failure.message)
     this.state.failure = failure
     return failure

@@ -33,8 +33,6 @@ export interface StartRecord extends RecordBase {
   readonly pid: number
   /** The first 12 digits of the SHA-256 of the host's name. */
   readonly host: string
-  /** The name of the file that this one continues. Absent in the first file of a chain. */
-  readonly after?: string
 }
 
 /** A robots.txt. Written before the first decision by it. */

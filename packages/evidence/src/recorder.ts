@@ -33,11 +33,11 @@ const MAX_ERROR_LENGTH = 1000
 
 /** Makes records, each as JSON from `time` on: what comes before links it to its chain. */
 export class Recorder {
-  readonly #settings: Pick<Settings, 'urls' | 'purpose'>
+  readonly #settings: Settings
   /** The hash of a copy, and the JSON that is made once for a client and an entry. */
   readonly #parts = new WeakMap<DecidingClient | Entry | Copy, string>()
 
-  constructor(settings: Pick<Settings, 'urls' | 'purpose'>) {
+  constructor(settings: Settings) {
     this.#settings = settings
   }
 
@@ -46,8 +46,8 @@ export class Recorder {
     return this.#once(copy, ({ bytes }) => hash('sha256', Buffer.from(bytes, 'latin1')))
   }
 
-  /** @param copy The robots.txt of the decision. @param isEmbedded Whether the record has its bytes. */
-  robotsTxt({ entry, at, headers, client }: Decision, copy: Copy, isEmbedded = false): string {
+  /** @param copy The robots.txt of the decision. A stream has no files, so the record has its bytes. */
+  robotsTxt({ entry, at, headers, client }: Decision, copy: Copy): string {
     const { kind, status } = decidingAttempt(entry as Entry, at, client.policy)
     const isItsResponse = kind === 'success' && headers !== undefined
     return record('robots-txt', at, {
@@ -56,7 +56,8 @@ export class Recorder {
       truncated: copy.truncated,
       url: copy.url,
       ...(isItsResponse && { status, headers: headersWhere(headers, (name) => !PERSONAL_HEADER.test(name)) }),
-      content: isEmbedded ? zstdCompressSync(Buffer.from(copy.bytes, 'latin1')).toString('base64') : undefined,
+      content:
+        this.#settings.dir === '' ? zstdCompressSync(Buffer.from(copy.bytes, 'latin1')).toString('base64') : undefined,
     })
   }
 

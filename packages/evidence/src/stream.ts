@@ -24,9 +24,7 @@ export function evidenceStream(options: EvidenceStreamOptions): Evidence {
   withMethods('options', options, ['write'], example)
   let isNew = true
   return new Journal(settings, () => ({
-    path: 'the stream',
-    embeds: true,
-    begin: () => (isNew ? {} : undefined),
+    begin: () => isNew,
     write: (lines) => {
       options.write(lines.map(({ text }) => `${text}\n`).join(''))
       isNew = false

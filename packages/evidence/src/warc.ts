@@ -33,7 +33,6 @@ function warcFormat(chain: string): Format {
   /** The URL of each decision, by its ID, and the WARC record of each robots.txt, by its hash. */
   const known = boundedMap<{ readonly url: string | undefined; readonly fileId: string | undefined }>(MAX_KNOWN)
   let files = 0
-  let name = ''
   let infoId = ''
 
   function* recordsOf({ text, copy }: Line): Generator<Uint8Array> {
@@ -42,7 +41,6 @@ function warcFormat(chain: string): Format {
       infoId = randomUUID()
       yield recordOf(infoId, line.time, 'software: politely\r\nformat: WARC File Format 1.1\r\n', {
         'WARC-Type': 'warcinfo',
-        'WARC-Filename': `${name}.warc.gz`,
         'Content-Type': 'application/warc-fields',
       })
     }
@@ -64,10 +62,7 @@ function warcFormat(chain: string): Format {
   return {
     ends: ['.warc.gz.open', '.warc.gz'],
     keepsFiles: false,
-    nameOf: (now) => {
-      name = `politely-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}-${chain}-${++files}`
-      return name
-    },
+    nameOf: (now) => `politely-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}-${chain}-${++files}`,
     bytesOf: (line) => Buffer.concat([...recordsOf(line)]),
   }
 }
