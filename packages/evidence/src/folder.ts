@@ -19,8 +19,6 @@ import { type EvidenceFileOptions, type Settings, settingsOf } from './options.t
 export interface Format {
   /** How the name of a file ends while it is written, and then. `.zst`: it is compressed. */
   readonly ends: readonly [written: string, finished: string]
-  /** Whether each robots.txt has its own file. */
-  readonly keepsFiles: boolean
   /** Returns a name without its end. @param n Counts the attempts to find a free name, from 1. */
   nameOf(now: number, n: number): string
   bytesOf(line: Line): Uint8Array
@@ -28,7 +26,6 @@ export interface Format {
 
 const NDJSON: Format = {
   ends: ['.ndjson', '.ndjson.zst'],
-  keepsFiles: true,
   nameOf: (now, n) => `${new Date(now).toISOString().slice(0, 13)}${n === 1 ? '' : `.${n}`}`,
   bytesOf: ({ text }) => Buffer.from(`${text}\n`),
 }
@@ -57,6 +54,7 @@ export class Folder implements Output {
   #work: Promise<void>
   #syncing: Promise<void> = Promise.resolve()
   #nextSync: Promise<void> | undefined
+  readonly #temporaryPath = () => join(this.#settings.dir, `.${process.pid}-${HOST}-${randomUUID()}.tmp`)
 
   constructor(settings: Settings, format: Format) {
     this.#settings = settings
@@ -73,7 +71,7 @@ export class Folder implements Output {
   }
 
   write(lines: readonly Line[], now: number): void {
-    if (this.#format.keepsFiles) for (const { copy } of lines) if (copy) this.#keep(Buffer.from(copy.bytes, 'latin1'))
+    if (this.#format === NDJSON) for (const { copy } of lines) if (copy) this.#keep(Buffer.from(copy.bytes, 'latin1'))
     const file = this.#file ?? this.#open(now)
     const { fd, path, end } = file
     const data = Buffer.concat(lines.map(this.#format.bytesOf))
@@ -125,7 +123,7 @@ export class Folder implements Output {
     for (let n = 1; ; n++) {
       const path = join(dir, this.#format.nameOf(now, n) + this.#format.ends[0])
       // In this order: a finished file appears before the file that was written disappears.
-      if (fs.existsSync(path) || fs.existsSync(this.#finished(path))) continue
+      if (fs.existsSync(path) || fs.existsSync(finishedPath(path, this.#format))) continue
       try {
         const fd = fs.openSync(path, 'wx')
         this.#syncFolder(dir)
@@ -169,19 +167,17 @@ export class Folder implements Output {
 
   /** Compresses or renames a file that nobody writes. */
   async #finish(path: string): Promise<void> {
-    const finished = this.#finished(path)
+    const finished = finishedPath(path, this.#format)
     if (!finished.endsWith('.zst')) return fs.renameSync(path, finished)
     const temporary = this.#temporaryPath()
     try {
-      if (!fs.existsSync(finished)) {
-        const source = fs.createReadStream(path)
-        await pipeline(source, createZstdCompress(), fs.createWriteStream(temporary, { flush: true }))
-        // A process that is not as dead as it seemed may have written more.
-        if (fs.statSync(path).size !== source.bytesRead) throw new Error('it is still being written')
-        fs.renameSync(temporary, finished)
-        this.#syncFolder(dirname(path))
-      }
-      fs.rmSync(path, { force: true })
+      const source = fs.createReadStream(path)
+      await pipeline(source, createZstdCompress(), fs.createWriteStream(temporary, { flush: true }))
+      // A process that is not as dead as it seemed may have written more.
+      if (fs.statSync(path).size !== source.bytesRead) throw new Error('it is still being written')
+      fs.renameSync(temporary, finished)
+      this.#syncFolder(dirname(path))
+      fs.rmSync(path)
     } finally {
       fs.rmSync(temporary, { force: true })
     }
@@ -195,15 +191,6 @@ export class Folder implements Output {
       if (!fs.existsSync(path)) return // another process has finished it
       warn(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
     }
-  }
-
-  #finished(path: string): string {
-    const [written, finished] = this.#format.ends
-    return path.slice(0, -written.length) + finished
-  }
-
-  #temporaryPath(): string {
-    return join(this.#settings.dir, `.${process.pid}-${HOST}-${randomUUID()}.tmp`)
   }
 
   /** Makes the names in a folder survive a power loss. Windows cannot. */
@@ -237,6 +224,6 @@ async function beginningOf(path: string): Promise<string> {
   return `${isGzip ? gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) : bytes}`
 }
 
-function isError(error: unknown, code: string): boolean {
-  return (error as NodeJS.ErrnoException).code === code
-}
+const finishedPath = (path: string, { ends }: Format) => path.slice(0, -ends[0].length) + ends[1]
+
+const isError = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code

@@ -73,11 +73,11 @@ export class Journal implements Evidence {
   readonly #files = boundedMap<true>(MAX_FILES)
   #queue: Line[] = []
   #bytes = 0
-  #seq = 0
-  #prev = ''
+  /** The number of the next record, and the hash of the last line. */
+  #next = { seq: 0, prev: '' }
   #decisions = 0
   /** The lost records that no `gap` record counts yet, and when the first was lost. */
-  #gap: { lost: number; readonly since: string } | undefined
+  #gap: { lost: number; readonly since: string; readonly error: string } | undefined
   /** When the head was signed, and the number of records then. */
   #signed = { at: 0, seq: 0 }
   #isClosed = false
@@ -92,7 +92,7 @@ export class Journal implements Evidence {
     this.#recorder = new Recorder(settings)
     this.#output = outputOf(this.state.chain)
     const failure = this.#flush()
-    if (failure && settings.onFailure === 'stop') throw failure
+    if (failure) this.#refuse(failure)
     this.#timer = setInterval(this.#flushNow, FLUSH_MS).unref()
     process.on('exit', this.#flushNow)
   }
@@ -114,15 +114,11 @@ export class Journal implements Evidence {
       this.#queue.length = length
       this.#bytes = bytes
       if (isNew) this.#files.delete(sha256)
-      if (onFailure === 'stop') throw failure
+      this.#refuse(failure)
       this.#lose()
     }
     const written = fsync ? this.#output.sync?.() : undefined
-    const failed = (error: unknown) => {
-      const problem = this.#failed(error)
-      if (onFailure === 'stop') throw problem
-    }
-    return { id, written: written?.catch(failed) }
+    return { id, written: written?.catch((error) => this.#refuse(this.#failed(error))) }
   }
 
   ended(result: DecisionResult): void {
@@ -152,9 +148,7 @@ export class Journal implements Evidence {
     this.#isClosed = true
     clearInterval(this.#timer)
     process.off('exit', this.#flushNow)
-    await this.#output.close?.().catch((error) => {
-      throw this.#failed(error)
-    })
+    await this.#output.close?.().catch((error) => Promise.reject(this.#failed(error)))
   }
 
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.close()
@@ -167,7 +161,7 @@ export class Journal implements Evidence {
   /** Writes the queue. Returns the failure. @param end `last` to write the last record too. */
   #flush(end?: 'last'): EvidenceError | undefined {
     const { now, sign } = this.#settings
-    let [seq, prev] = [this.#seq, this.#prev]
+    let { seq, prev } = this.#next
     const lines: Line[] = []
     const put = ({ text, copy }: Line) => {
       const line = `{"v":${RECORD_VERSION},"chain":"${this.state.chain}","seq":${seq++},"prev":"${prev}",${text}`
@@ -179,8 +173,7 @@ export class Journal implements Evidence {
       const start = { politely: VERSION, node: process.version, pid: process.pid, host: HOST }
       if (this.#output.begin(at, this.#bytes)) put({ text: record('start', at, start) })
       this.#queue.forEach(put)
-      const error = messageOf(this.state.failure?.cause)
-      if (this.#gap) put({ text: record('gap', at, { ...this.#gap, error }) })
+      if (this.#gap) put({ text: record('gap', at, this.#gap) })
       const isSigned = sign && seq > this.#signed.seq && (end || at - this.#signed.at >= SIGN_MS)
       if (isSigned) put({ text: record('head', at, sign(this.state.chain, seq, prev)) })
       if (end) put({ text: record('end', at, {}) })
@@ -190,8 +183,7 @@ export class Journal implements Evidence {
     } catch (error) {
       return this.#failed(error)
     }
-    this.#seq = seq
-    this.#prev = prev
+    this.#next = { seq, prev }
     this.#queue = []
     this.#bytes = 0
     this.#gap = undefined
@@ -209,9 +201,15 @@ export class Journal implements Evidence {
     return failure
   }
 
+  /** Throws a failure, unless the crawl is to continue. */
+  #refuse(failure: EvidenceError): void {
+    if (this.#settings.onFailure === 'stop') throw failure
+  }
+
   #lose(): void {
     this.state.lost++
-    this.#gap ??= { lost: 0, since: new Date(this.#settings.now()).toISOString() }
+    const since = new Date(this.#settings.now()).toISOString()
+    this.#gap ??= { lost: 0, since, error: messageOf(this.state.failure?.cause) }
     this.#gap.lost++
   }
 }

@@ -2,8 +2,8 @@
 // readers in other languages. Times of events are in ISO 8601; all other times are numbers, in
 // milliseconds since 1970.
 import type { Access } from '@politely/core'
-import type { AccessPolicy, Delay, Entry } from '@politely/core/engine'
-import type { ClientVerdict, Decision, DecisionResult } from '@politely/fetcher'
+import type { Delay, Entry } from '@politely/core/engine'
+import type { ClientVerdict, DecidingClient, Decision, DecisionResult } from '@politely/fetcher'
 
 /** The version of the form of records: `v` of each. */
 export const RECORD_VERSION = 1
@@ -73,18 +73,13 @@ export interface DecisionRecord extends RecordBase {
    */
   readonly redirectedFrom?: readonly string[]
   readonly replaces?: string
-  /** Who decided, and by which options. */
-  readonly by: {
-    readonly userAgent: string
-    readonly productTokens: readonly string[]
-    /** The purpose of the crawl, if the sink was given one. */
-    readonly purpose?: string
+  /** Who decided, and by which options. An `afterDays` of Infinity in `policy` is `null`. */
+  readonly by: Omit<DecidingClient, 'dialect'> & {
     /** The name of the dialect, or a custom dialect itself. */
     readonly dialect: string | object
-    /** `null` for an `afterDays` of Infinity. */
-    readonly policy: AccessPolicy
-    /** The size limit of a robots.txt, in bytes. */
-    readonly maxBodyBytes: number
+    /** The purpose of the crawl, if the sink was given one. */
+    readonly purpose?: string
+    /** The version of Politely. */
     readonly politely: string
   }
   /** Why, with the rule, its line and its group. The URL is `url` of the record. */
@@ -152,9 +147,7 @@ export interface GapRecord extends RecordBase {
 }
 
 /** The last record of a chain that was closed. */
-export interface EndRecord extends RecordBase {
-  readonly kind: 'end'
-}
+export type EndRecord = RecordBase & { readonly kind: 'end' }
 
 /** One line of evidence: a union by `kind`. */
 export type EvidenceRecord =

@@ -56,8 +56,7 @@ export class Recorder {
       truncated: copy.truncated,
       url: copy.url,
       ...(isItsResponse && { status, headers: headersWhere(headers, (name) => !PERSONAL_HEADER.test(name)) }),
-      content:
-        this.#settings.dir === '' ? zstdCompressSync(Buffer.from(copy.bytes, 'latin1')).toString('base64') : undefined,
+      content: this.#settings.dir ? undefined : zstdCompressSync(Buffer.from(copy.bytes, 'latin1')).toString('base64'),
     })
   }
 
@@ -111,8 +110,8 @@ export class Recorder {
 
   #clientText({ userAgent, productTokens, dialect: given, policy, maxBodyBytes }: DecidingClient): string {
     const dialect = dialects[given.name as DialectName] === given ? given.name : given
-    const { purpose } = this.#settings
-    return `,"by":${json({ userAgent, productTokens, purpose, dialect, policy, maxBodyBytes, politely: VERSION })}`
+    const by = { purpose: this.#settings.purpose, politely: VERSION }
+    return `,"by":${json({ userAgent, productTokens, dialect, policy, maxBodyBytes, ...by })}`
   }
 
   /** The robots.txt, and the state without its end. */
@@ -140,11 +139,12 @@ function headersWhere(headers: Headers, test: (name: string) => boolean): object
 /** The JSON of a value without the credentials of URLs. Infinity becomes null. */
 function json(value: unknown): string {
   const text = JSON.stringify(value)
-  if (!/@|%40/.test(text)) return text
-  return JSON.stringify(value, (key, part: unknown) => {
-    if (typeof part !== 'string') return part
-    return key === 'url' ? withoutCredentials(part) : textWithoutCredentials(part)
-  })
+  return /@|%40/.test(text) ? JSON.stringify(value, withoutSecrets) : text
+}
+
+function withoutSecrets(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  return key === 'url' ? withoutCredentials(value) : textWithoutCredentials(value)
 }
 
 function readVersion(): string {

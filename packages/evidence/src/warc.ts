@@ -61,7 +61,6 @@ function warcFormat(chain: string): Format {
 
   return {
     ends: ['.warc.gz.open', '.warc.gz'],
-    keepsFiles: false,
     nameOf: (now) => `politely-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}-${chain}-${++files}`,
     bytesOf: (line) => Buffer.concat([...recordsOf(line)]),
   }
