@@ -17,7 +17,7 @@ import { boundedMap, describeValue, messageOf, sentPageOf } from '@politely/fetc
 import { EvidenceError } from './errors.ts'
 import type { Settings } from './options.ts'
 import { RECORD_VERSION } from './record.ts'
-import { Recorder, record, VERSION } from './recorder.ts'
+import { decisionText, hashOf, recordText, resultText, robotsTxtText, VERSION } from './recorder.ts'
 
 /** A line without its line end; in the queue, from `time` on. `copy`: the robots.txt that it names. */
 export type Line = { readonly text: string; readonly copy?: Copy | undefined }
@@ -68,7 +68,6 @@ export class Journal implements Evidence {
   readonly #settings: Settings
   readonly #path: string
   readonly #output: Output
-  readonly #recorder: Recorder
   /** The hashes of the robots.txt that were written. */
   readonly #files = boundedMap<true>(MAX_FILES)
   #queue: Line[] = []
@@ -89,7 +88,6 @@ export class Journal implements Evidence {
     this.state = { chain: randomBytes(6).toString('hex'), lost: 0, failure: undefined }
     this.#settings = settings
     this.#path = settings.dir || 'the stream'
-    this.#recorder = new Recorder(settings)
     this.#output = outputOf(this.state.chain)
     const failure = this.#flush()
     if (failure) this.#refuse(failure)
@@ -103,10 +101,10 @@ export class Journal implements Evidence {
     const id = `${this.state.chain}-${(this.#decisions++).toString(36)}`
     const [length, bytes] = [this.#queue.length, this.#bytes]
     const copy = decision.entry?.copy
-    const sha256 = copy && this.#recorder.hashOf(copy)
+    const sha256 = copy && hashOf(copy)
     const isNew = sha256 !== undefined && !this.#files.has(sha256)
-    if (isNew) this.#add(this.#recorder.robotsTxt(decision, copy as Copy), copy)
-    this.#add(this.#recorder.decision(decision, id))
+    if (isNew) this.#add(robotsTxtText(decision, copy as Copy, this.#settings), copy)
+    this.#add(decisionText(decision, id, this.#settings))
     if (isNew) this.#files.set(sha256, true)
     const isDue = mode === 'before-sending' || this.#bytes >= FULL_BYTES
     const failure = isDue || (this.state.failure && onFailure === 'stop') ? this.#flush() : undefined
@@ -124,7 +122,7 @@ export class Journal implements Evidence {
   ended(result: DecisionResult): void {
     try {
       if (this.#isClosed || this.#bytes >= MAX_BYTES) this.#lose()
-      else this.#add(this.#recorder.result(result))
+      else this.#add(resultText(result, this.#settings))
       if (this.#bytes >= FULL_BYTES) this.#flush()
     } catch (error) {
       this.#failed(error)
@@ -171,12 +169,12 @@ export class Journal implements Evidence {
     try {
       const at = now()
       const start = { politely: VERSION, node: process.version, pid: process.pid, host: HOST }
-      if (this.#output.begin(at, this.#bytes)) put({ text: record('start', at, start) })
+      if (this.#output.begin(at, this.#bytes)) put({ text: recordText('start', at, start) })
       this.#queue.forEach(put)
-      if (this.#gap) put({ text: record('gap', at, this.#gap) })
+      if (this.#gap) put({ text: recordText('gap', at, this.#gap) })
       const isSigned = sign && seq > this.#signed.seq && (end || at - this.#signed.at >= SIGN_MS)
-      if (isSigned) put({ text: record('head', at, sign(this.state.chain, seq, prev)) })
-      if (end) put({ text: record('end', at, {}) })
+      if (isSigned) put({ text: recordText('head', at, sign(this.state.chain, seq, prev)) })
+      if (end) put({ text: recordText('end', at, {}) })
       if (lines.length === 0) return undefined
       this.#output.write(lines, at)
       if (isSigned) this.#signed = { at, seq }

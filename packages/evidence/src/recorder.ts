@@ -31,104 +31,95 @@ export const VERSION: string = readVersion()
 /** Error messages are cut to this many characters. */
 const MAX_ERROR_LENGTH = 1000
 
-/** Makes records, each as JSON from `time` on: what comes before links it to its chain. */
-export class Recorder {
-  readonly #settings: Settings
-  /** The hash of a copy, and the JSON that is made once for a client and an entry. */
-  readonly #parts = new WeakMap<DecidingClient | Entry | Copy, string>()
+/** The hash of a copy, and the JSON that is made once for a client and an entry. */
+const parts = new WeakMap<DecidingClient | Entry | Copy, string>()
 
-  constructor(settings: Settings) {
-    this.#settings = settings
-  }
+function once<K extends DecidingClient | Entry | Copy>(key: K, make: (key: K) => string): string {
+  const text = parts.get(key) ?? make(key)
+  parts.set(key, text)
+  return text
+}
 
-  /** The SHA-256 of a robots.txt. */
-  hashOf(copy: Copy): string {
-    return this.#once(copy, ({ bytes }) => hash('sha256', Buffer.from(bytes, 'latin1')))
-  }
+/** The SHA-256 of a robots.txt. */
+export function hashOf(copy: Copy): string {
+  return once(copy, ({ bytes }) => hash('sha256', Buffer.from(bytes, 'latin1')))
+}
 
-  /** @param copy The robots.txt of the decision. A stream has no files, so the record has its bytes. */
-  robotsTxt({ entry, at, headers, client }: Decision, copy: Copy): string {
-    const { kind, status } = decidingAttempt(entry as Entry, at, client.policy)
-    const isItsResponse = kind === 'success' && headers !== undefined
-    return record('robots-txt', at, {
-      sha256: this.hashOf(copy),
-      bytes: copy.bytes.length,
-      truncated: copy.truncated,
-      url: copy.url,
-      ...(isItsResponse && { status, headers: headersWhere(headers, (name) => !PERSONAL_HEADER.test(name)) }),
-      content: this.#settings.dir ? undefined : zstdCompressSync(Buffer.from(copy.bytes, 'latin1')).toString('base64'),
-    })
-  }
+/** The record of a robots.txt. @param copy That of the decision. */
+export function robotsTxtText({ entry, at, headers, client }: Decision, copy: Copy, { dir }: Settings): string {
+  const { kind, status } = decidingAttempt(entry as Entry, at, client.policy)
+  const isItsResponse = kind === 'success' && headers !== undefined
+  const bytes = Buffer.from(copy.bytes, 'latin1')
+  return recordText('robots-txt', at, {
+    sha256: hashOf(copy),
+    bytes: bytes.length,
+    truncated: copy.truncated,
+    url: copy.url,
+    ...(isItsResponse && { status, headers: headersWhere(headers, (name) => !PERSONAL_HEADER.test(name)) }),
+    content: dir ? undefined : zstdCompressSync(bytes).toString('base64'), // a stream has no files
+  })
+}
 
-  decision({ at, verdict, entry, client, headers, redirectedFrom, ...more }: Decision, id: string): string {
-    const { url: written, origin, access, retryAt, crawlDelayMs, requestRates, visitTimes, ...why } = verdict
-    const url = withoutCredentials(written)
-    const isHashed = this.#settings.urls === 'hashed'
-    const asked = { crawlDelayMs, requestRates, visitTimes }
-    const own = record('decision', at, {
-      id,
-      url: isHashed ? (origin ?? '') : url,
-      hashed: isHashed ? hash('sha256', url) : undefined,
-      hadCredentials: url === written ? undefined : true,
-      redirectedFrom: redirectedFrom.length > 0 ? redirectedFrom.map((from) => this.#shortUrl(from)) : undefined,
-      verdict: why,
-      origin,
-      access,
-      headers: headers && headersWhere(headers, (name) => HEADERS_THAT_MATTER.test(name)),
-      asked: (crawlDelayMs ?? requestRates ?? visitTimes) === undefined ? undefined : asked,
-      ...more,
-    })
-    const by = this.#once(client, (all) => this.#clientText(all))
-    const state =
-      entry && `${this.#once(entry, (all) => this.#entryText(all))},"name":"${stateOf(entry, at, client.policy)}"}`
-    return `${own.slice(0, -1)}${by}${state ?? ''}}`
-  }
+export function decisionText(decision: Decision, id: string, { urls, purpose }: Settings): string {
+  const { at, verdict, entry, client, headers, redirectedFrom, ...more } = decision
+  const { url: written, origin, access, retryAt, crawlDelayMs, requestRates, visitTimes, ...why } = verdict
+  const url = withoutCredentials(written)
+  const asked = { crawlDelayMs, requestRates, visitTimes }
+  const own = recordText('decision', at, {
+    id,
+    ...(urls === 'whole' ? { url } : { url: origin ?? '', hashed: hash('sha256', url) }),
+    hadCredentials: url === written ? undefined : true,
+    redirectedFrom: redirectedFrom.length > 0 ? redirectedFrom.map((from) => shortUrl(from, urls)) : undefined,
+    verdict: why,
+    origin,
+    access,
+    headers: headers && headersWhere(headers, (name) => HEADERS_THAT_MATTER.test(name)),
+    asked: (crawlDelayMs ?? requestRates ?? visitTimes) === undefined ? undefined : asked,
+    ...more,
+  })
+  const by = `${once(client, clientText)}${purpose === undefined ? '' : `,"purpose":${json(purpose)}`}}`
+  const state = entry ? `${once(entry, entryText)},"name":"${stateOf(entry, at, client.policy)}"}` : ''
+  return `${own.slice(0, -1)}${by}${state}}`
+}
 
-  result({ at, error, permit, ...more }: DecisionResult): string {
-    return record('result', at, {
-      ...more,
-      error: error === undefined ? undefined : this.#errorText(error),
-      permit: permit && { ...permit, at: undefined, time: new Date(permit.at).toISOString() },
-    })
-  }
+export function resultText({ at, error, permit, ...more }: DecisionResult, { urls }: Settings): string {
+  return recordText('result', at, {
+    ...more,
+    error: error === undefined ? undefined : errorText(error, urls),
+    permit: permit && { ...permit, at: undefined, time: new Date(permit.at).toISOString() },
+  })
+}
 
-  /** A URL of `redirectedFrom`: if hashed, its origin and `#sha256=…`. */
-  #shortUrl(text: string): string {
-    const url = withoutCredentials(text)
-    if (this.#settings.urls === 'whole') return url
-    return `${URL.parse(url)?.origin ?? ''}#sha256=${hash('sha256', url)}`
-  }
+/** A URL of `redirectedFrom`: if hashed, its origin and `#sha256=…`. */
+function shortUrl(text: string, urls: Settings['urls']): string {
+  const url = withoutCredentials(text)
+  return urls === 'whole' ? url : `${URL.parse(url)?.origin ?? ''}#sha256=${hash('sha256', url)}`
+}
 
-  /** A message may name the URL, so only the code is shown if URLs are hashed. */
-  #errorText(error: unknown): string {
-    const { code, cause } = Object(error) as NodeJS.ErrnoException
-    const told = code === undefined && cause instanceof Error ? cause : error // "fetch failed" has a cause
-    const { name = 'Error', code: label = name } = Object(told) as NodeJS.ErrnoException
-    const text = this.#settings.urls === 'whole' ? textWithoutCredentials(`${label}: ${messageOf(told)}`) : `${label}`
-    return escapeControls(text).slice(0, MAX_ERROR_LENGTH)
-  }
+/** A message may name the URL, so only the code is shown if URLs are hashed. */
+function errorText(error: unknown, urls: Settings['urls']): string {
+  const { code, cause } = Object(error) as NodeJS.ErrnoException
+  const told = code === undefined && cause instanceof Error ? cause : error // "fetch failed" has a cause
+  const { name = 'Error', code: label = name } = Object(told) as NodeJS.ErrnoException
+  const text = urls === 'whole' ? textWithoutCredentials(`${label}: ${messageOf(told)}`) : `${label}`
+  return escapeControls(text).slice(0, MAX_ERROR_LENGTH)
+}
 
-  #clientText({ userAgent, productTokens, dialect: given, policy, maxBodyBytes }: DecidingClient): string {
-    const dialect = dialects[given.name as DialectName] === given ? given.name : given
-    const by = { purpose: this.#settings.purpose, politely: VERSION }
-    return `,"by":${json({ userAgent, productTokens, dialect, policy, maxBodyBytes, ...by })}`
-  }
+/** Who decides. Its end is missing. */
+function clientText({ userAgent, productTokens, dialect: given, policy, maxBodyBytes }: DecidingClient): string {
+  const dialect = dialects[given.name as DialectName] === given ? given.name : given
+  const by = { userAgent, productTokens, dialect, policy, maxBodyBytes, politely: VERSION }
+  return `,"by":${json(by).slice(0, -1)}`
+}
 
-  /** The robots.txt, and the state without its end. */
-  #entryText({ copy, earlier, origin, version, ...state }: Entry): string {
-    const robotsTxt = copy && `,"robotsTxt":${json({ sha256: this.hashOf(copy), ...copy, bytes: undefined })}`
-    return `${robotsTxt ?? ''},"state":${json(state).slice(0, -1)}`
-  }
-
-  #once<K extends DecidingClient | Entry | Copy>(key: K, make: (key: K) => string): string {
-    const text = this.#parts.get(key) ?? make(key)
-    this.#parts.set(key, text)
-    return text
-  }
+/** The robots.txt and the state of an origin. Its end is missing. */
+function entryText({ copy, earlier, origin, version, ...state }: Entry): string {
+  const robotsTxt = copy && `,"robotsTxt":${json({ sha256: hashOf(copy), ...copy, bytes: undefined })}`
+  return `${robotsTxt ?? ''},"state":${json(state).slice(0, -1)}`
 }
 
 /** The JSON of a record from `time` on. */
-export function record(kind: EvidenceRecord['kind'], at: number, fields: object): string {
+export function recordText(kind: EvidenceRecord['kind'], at: number, fields: object): string {
   return json({ time: new Date(at).toISOString(), kind, ...fields }).slice(1)
 }
 
