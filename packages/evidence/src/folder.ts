@@ -7,7 +7,7 @@
 // the machine stops: that is at the end of the file, where readers expect it.
 import { hash, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createZstdCompress, gunzipSync, zstdCompressSync } from 'node:zlib'
@@ -40,94 +40,87 @@ const NDJSON: Format = {
  */
 export function evidenceFiles(options: EvidenceFileOptions): Evidence {
   const settings = settingsOf(options)
-  return new Journal(settings, () => new Folder(settings, NDJSON))
+  return new Journal(settings, () => folderOutput(settings, NDJSON))
 }
 
 /** The file that is written. `end`: how many bytes were written. It is over when its period is. */
 type OpenFile = { readonly fd: number; readonly path: string; period: number; end: number }
 
-export class Folder implements Output {
-  readonly #settings: Settings
-  readonly #format: Format
-  #file: OpenFile | undefined
+/** Writes the files of a folder, and finishes them in the background. */
+export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settings, format: Format): Output {
+  const [written, finished] = format.ends
+  const finishedPath = (path: string) => path.slice(0, -written.length) + finished
+  const temporaryPath = () => join(dir, `.${process.pid}-${HOST}-${randomUUID()}.tmp`)
+  const periodAt = (now: number) => Math.floor(now / rotateEveryMs)
+  let file: OpenFile | undefined
+  let syncing: Promise<void> = Promise.resolve()
+  let nextSync: Promise<void> | undefined
   /** What runs in the background, one after another. Never rejects. */
-  #work: Promise<void>
-  #syncing: Promise<void> = Promise.resolve()
-  #nextSync: Promise<void> | undefined
-  readonly #temporaryPath = () => join(this.#settings.dir, `.${process.pid}-${HOST}-${randomUUID()}.tmp`)
+  let work = attempt(dir, finishOthers)
 
-  constructor(settings: Settings, format: Format) {
-    this.#settings = settings
-    this.#format = format
-    this.#work = this.#try(settings.dir, () => this.#finishOthers())
+  function begin(now: number, bytes: number): boolean {
+    if (file === undefined) return true
+    const wasRemoved = fs.fstatSync(file.fd).nlink === 0
+    if (wasRemoved || periodAt(now) !== file.period || file.end + bytes > maxFileBytes) rotate(file)
+    return file === undefined
   }
 
-  begin(now: number, bytes: number): boolean {
-    const { rotateEveryMs, maxFileBytes } = this.#settings
-    const { fd = 0, period, end = 0 } = this.#file ?? {}
-    const isOver = Math.floor(now / rotateEveryMs) !== period || end + bytes > maxFileBytes
-    if (this.#file && (isOver || fs.fstatSync(fd).nlink === 0)) this.#rotate(this.#file) // or it was removed
-    return this.#file === undefined
-  }
-
-  write(lines: readonly Line[], now: number): void {
-    if (this.#format === NDJSON) for (const { copy } of lines) if (copy) this.#keep(Buffer.from(copy.bytes, 'latin1'))
-    const file = this.#file ?? this.#open(now)
-    const { fd, path, end } = file
-    const data = Buffer.concat(lines.map(this.#format.bytesOf))
+  function write(lines: readonly Line[], now: number): void {
+    if (format === NDJSON) for (const { copy } of lines) if (copy) keep(Buffer.from(copy.bytes, 'latin1'))
+    const to = file ?? open(now)
+    const data = Buffer.concat(lines.map(format.bytesOf))
     try {
-      for (let at = 0; at < data.length; ) at += fs.writeSync(fd, data, at, data.length - at, end + at)
+      for (let at = 0; at < data.length; ) at += fs.writeSync(to.fd, data, at, data.length - at, to.end + at)
     } catch (error) {
       // The next write begins at the same position, or in a new file.
-      if (isError(error, 'EFBIG')) file.period = Number.NaN
-      if (end > 0) fs.ftruncateSync(fd, end)
+      if (isError(error, 'EFBIG')) to.period = Number.NaN
+      if (to.end > 0) fs.ftruncateSync(to.fd, to.end)
       else {
-        fs.closeSync(fd)
-        fs.rmSync(path)
+        fs.closeSync(to.fd)
+        fs.rmSync(to.path)
       }
       throw error
     }
-    file.end += data.length
-    this.#file = file
+    to.end += data.length
+    file = to
   }
 
-  sync(): Promise<void> {
-    if (this.#nextSync) return this.#nextSync
+  function sync(): Promise<void> {
+    if (nextSync) return nextSync
     // The last sync may have begun before the last write. All that wait for the next one share it.
-    this.#nextSync = this.#syncing.then(async () => {
-      this.#nextSync = undefined
-      if (this.#file) await promisify(fs.fdatasync)(this.#file.fd) // `#rotate` syncs it too
+    nextSync = syncing.then(async () => {
+      nextSync = undefined
+      if (file) await promisify(fs.fdatasync)(file.fd) // `rotate` syncs it too
     })
-    this.#syncing = this.#nextSync.catch(() => undefined) // the callers of `sync` get the error
-    return this.#nextSync
+    syncing = nextSync.catch(() => undefined) // the callers of `sync` get the error
+    return nextSync
   }
 
-  async close(): Promise<void> {
-    if (this.#file) this.#rotate(this.#file)
-    await this.#work
+  async function close(): Promise<void> {
+    if (file) rotate(file)
+    await work
   }
 
-  #rotate({ fd, path }: OpenFile): void {
-    if (this.#settings.fsync) fs.fdatasyncSync(fd)
-    this.#file = undefined
-    this.#work = this.#work.then(async () => {
-      await this.#syncing
+  function rotate({ fd, path }: OpenFile): void {
+    if (fsync) fs.fdatasyncSync(fd)
+    file = undefined
+    work = work.then(async () => {
+      await syncing
       fs.closeSync(fd)
-      await this.#try(path, () => this.#finish(path))
+      await attempt(path, () => finish(path))
     })
   }
 
-  #open(now: number): OpenFile {
-    const { dir, rotateEveryMs } = this.#settings
+  function open(now: number): OpenFile {
     fs.mkdirSync(dir, { recursive: true })
     for (let n = 1; ; n++) {
-      const path = join(dir, this.#format.nameOf(now, n) + this.#format.ends[0])
+      const path = join(dir, format.nameOf(now, n) + written)
       // In this order: a finished file appears before the file that was written disappears.
-      if (fs.existsSync(path) || fs.existsSync(finishedPath(path, this.#format))) continue
+      if (fs.existsSync(path) || fs.existsSync(finishedPath(path))) continue
       try {
         const fd = fs.openSync(path, 'wx')
-        this.#syncFolder(dir)
-        return { fd, path, period: Math.floor(now / rotateEveryMs), end: 0 }
+        syncFolder(dir)
+        return { fd, path, period: periodAt(now), end: 0 }
       } catch (error) {
         if (!isError(error, 'EEXIST')) throw error
       }
@@ -135,95 +128,87 @@ export class Folder implements Output {
   }
 
   /** Keeps a robots.txt: writes it under a temporary name, and renames it. */
-  #keep(bytes: Uint8Array): void {
+  function keep(bytes: Uint8Array): void {
     const sha256 = hash('sha256', bytes)
-    const dir = join(this.#settings.dir, 'files', sha256.slice(0, 2))
-    const path = join(dir, `${sha256.slice(2)}.txt.zst`)
+    const path = join(dir, 'files', sha256.slice(0, 2), `${sha256.slice(2)}.txt.zst`)
     if (fs.existsSync(path)) return
-    fs.mkdirSync(dir, { recursive: true })
-    const temporary = this.#temporaryPath()
+    fs.mkdirSync(dirname(path), { recursive: true })
+    const temporary = temporaryPath()
     try {
-      fs.writeFileSync(temporary, zstdCompressSync(bytes), { flush: this.#settings.fsync })
+      fs.writeFileSync(temporary, zstdCompressSync(bytes), { flush: fsync })
       fs.renameSync(temporary, path)
     } finally {
       fs.rmSync(temporary, { force: true })
     }
-    this.#syncFolder(dir)
+    syncFolder(dirname(path))
   }
 
   /** Finishes what processes of this host that have ended left in the folder. */
-  async #finishOthers(): Promise<void> {
-    const { dir } = this.#settings
-    for (const name of fs.existsSync(dir) ? fs.readdirSync(dir) : []) {
+  async function finishOthers(): Promise<void> {
+    for (const name of fs.readdirSync(dir)) {
       const path = join(dir, name)
-      const isTemporary = name.endsWith('.tmp')
-      if (isTemporary || name.endsWith(this.#format.ends[0]))
-        await this.#try(path, async () => {
-          if (!wasLeft(path, isTemporary ? name : await beginningOf(path))) return
-          await (isTemporary ? fs.promises.rm(path) : this.#finish(path))
-        })
+      const finishIfLeft = async () => ((await wasLeft(path)) ? finish(path) : undefined)
+      if (name.endsWith('.tmp') || name.endsWith(written)) await attempt(path, finishIfLeft)
     }
   }
 
-  /** Compresses or renames a file that nobody writes. */
-  async #finish(path: string): Promise<void> {
-    const finished = finishedPath(path, this.#format)
-    if (!finished.endsWith('.zst')) return fs.renameSync(path, finished)
-    const temporary = this.#temporaryPath()
+  /** Compresses, renames or removes a file that no process writes. */
+  async function finish(path: string): Promise<void> {
+    if (path.endsWith('.tmp')) return fs.rmSync(path)
+    if (!finished.endsWith('.zst')) return fs.renameSync(path, finishedPath(path))
+    const temporary = temporaryPath()
     try {
       const source = fs.createReadStream(path)
       await pipeline(source, createZstdCompress(), fs.createWriteStream(temporary, { flush: true }))
       // A process that is not as dead as it seemed may have written more.
       if (fs.statSync(path).size !== source.bytesRead) throw new Error('it is still being written')
-      fs.renameSync(temporary, finished)
-      this.#syncFolder(dirname(path))
+      fs.renameSync(temporary, finishedPath(path))
+      syncFolder(dir)
       fs.rmSync(path)
     } finally {
       fs.rmSync(temporary, { force: true })
     }
   }
 
-  /** A file that cannot be finished stays as it is, and is readable. */
-  async #try(path: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      if (!fs.existsSync(path)) return // another process has finished it
-      warn(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
-    }
-  }
-
   /** Makes the names in a folder survive a power loss. Windows cannot. */
-  #syncFolder(path: string): void {
-    if (!this.#settings.fsync || process.platform === 'win32') return
+  function syncFolder(path: string): void {
+    if (!fsync || process.platform === 'win32') return
     const fd = fs.openSync(path, 'r')
     fs.fsyncSync(fd)
     fs.closeSync(fd)
   }
+
+  return { begin, write, sync, close }
 }
 
-/** Whether the process of this host that wrote a file has ended. @param text Names the process. */
-function wasLeft(path: string, text: string): boolean {
-  const [, number, host] = /(?:"kind":"start".*?"pid":|^\.)(\d+)(?:,"host":"|-)([\da-f]{12})/.exec(text) ?? []
+/** A file that cannot be finished stays as it is, and is readable. */
+async function attempt(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!fs.existsSync(path)) return // another process has finished it
+    warn(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
+  }
+}
+
+/** The process, in the name of a temporary file or in a `start` record. */
+const PROCESS = /(?:^\.|"kind":"start".*?"pid":)(\d+)(?:-|,"host":")([\da-f]{12})/
+
+/** Whether the process that wrote a file was of this host, and has ended. */
+async function wasLeft(path: string): Promise<boolean> {
+  const [bytes = Buffer.alloc(0)] = (await fs.createReadStream(path, { end: 4095 }).toArray()) as Buffer[]
+  const isGzip = bytes[0] === 0x1f
+  const text = `${isGzip ? gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) : bytes}`
+  const [, number, host] = PROCESS.exec(basename(path)) ?? PROCESS.exec(text) ?? []
   if (host !== HOST) return false
   const pid = Number(number)
   // An earlier process had our number, if the file is older than this process.
   if (pid === process.pid) return fs.statSync(path).mtimeMs < Date.now() - process.uptime() * 1000
   try {
-    process.kill(pid, 0)
-    return false
+    return !process.kill(pid, 0)
   } catch (error) {
     return isError(error, 'ESRCH')
   }
 }
-
-/** The beginning of a file, for its `start` record. */
-async function beginningOf(path: string): Promise<string> {
-  const [bytes = Buffer.alloc(0)] = (await fs.createReadStream(path, { end: 4095 }).toArray()) as Buffer[]
-  const isGzip = bytes[0] === 0x1f
-  return `${isGzip ? gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) : bytes}`
-}
-
-const finishedPath = (path: string, { ends }: Format) => path.slice(0, -ends[0].length) + ends[1]
 
 const isError = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code
