@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createZstdCompress, gunzipSync, zstdCompressSync } from 'node:zlib'
 import { messageOf } from '@politely/fetcher/internal'
-import { type Evidence, HOST, Journal, type Line, type Output, warn } from './journal.ts'
+import { type Evidence, HOST, type Line, type Output, openJournal, warn } from './journal.ts'
 import { type EvidenceFileOptions, type Settings, settingsOf } from './options.ts'
 
 /** How the files of a folder look. */
@@ -40,7 +40,7 @@ const NDJSON: Format = {
  */
 export function evidenceFiles(options: EvidenceFileOptions): Evidence {
   const settings = settingsOf(options)
-  return new Journal(settings, () => folderOutput(settings, NDJSON))
+  return openJournal(settings, () => folderOutput(settings, NDJSON))
 }
 
 /** The file that is written. `end`: how many bytes were written. It is over when its period is. */

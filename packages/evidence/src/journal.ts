@@ -63,153 +63,141 @@ const MAX_FILES = 10_000
 /** The first 12 digits of the SHA-256 of the host's name. */
 export const HOST: string = hash('sha256', hostname()).slice(0, 12)
 
-export class Journal implements Evidence {
-  readonly state: { readonly chain: string; lost: number; failure: EvidenceError | undefined }
-  readonly #settings: Settings
-  readonly #path: string
-  readonly #output: Output
+/** @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`. */
+export function openJournal(settings: Settings, outputOf: (chain: string) => Output): Evidence {
+  const { mode, onFailure, fsync, sign, now, dir } = settings
+  const chain = randomBytes(6).toString('hex')
+  const state = { chain, lost: 0, failure: undefined as EvidenceError | undefined }
+  const path = dir || 'the stream'
+  const output = outputOf(chain)
   /** The hashes of the robots.txt that were written. */
-  readonly #files = boundedMap<true>(MAX_FILES)
-  #queue: Line[] = []
-  #bytes = 0
+  const files = boundedMap<true>(MAX_FILES)
+  let queue: Line[] = []
+  let bytes = 0
   /** The number of the next record, and the hash of the last line. */
-  #next = { seq: 0, prev: '' }
-  #decisions = 0
-  /** The lost records that no `gap` record counts yet, and when the first was lost. */
-  #gap: { lost: number; readonly since: string; readonly error: string } | undefined
+  let next = { seq: 0, prev: '' }
   /** When the head was signed, and the number of records then. */
-  #signed = { at: 0, seq: 0 }
-  #isClosed = false
-  readonly #timer: NodeJS.Timeout
-  readonly #flushNow = () => void this.#flush()
+  let signed = { at: 0, seq: 0 }
+  /** The lost records that no `gap` record counts yet, and when the first was lost. */
+  let gap: { lost: number; readonly since: string; readonly error: string } | undefined
+  let decisions = 0
+  let isClosed = false
 
-  /** @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`. */
-  constructor(settings: Settings, outputOf: (chain: string) => Output) {
-    this.state = { chain: randomBytes(6).toString('hex'), lost: 0, failure: undefined }
-    this.#settings = settings
-    this.#path = settings.dir || 'the stream'
-    this.#output = outputOf(this.state.chain)
-    const failure = this.#flush()
-    if (failure) this.#refuse(failure)
-    this.#timer = setInterval(this.#flushNow, FLUSH_MS).unref()
-    process.on('exit', this.#flushNow)
-  }
-
-  decided(decision: Decision): DecisionReceipt {
-    if (this.#isClosed) throw new EvidenceError(this.#path, 'this sink is closed; close the clients before it')
-    const { mode, fsync, onFailure } = this.#settings
-    const id = `${this.state.chain}-${(this.#decisions++).toString(36)}`
-    const [length, bytes] = [this.#queue.length, this.#bytes]
+  function decided(decision: Decision): DecisionReceipt {
+    if (isClosed) throw new EvidenceError(path, 'this sink is closed; close the clients before it')
+    const id = `${chain}-${(decisions++).toString(36)}`
+    const before = { length: queue.length, bytes }
     const copy = decision.entry?.copy
-    const sha256 = copy && hashOf(copy)
-    const isNew = sha256 !== undefined && !this.#files.has(sha256)
-    if (isNew) this.#add(robotsTxtText(decision, copy as Copy, this.#settings), copy)
-    this.#add(decisionText(decision, id, this.#settings))
-    if (isNew) this.#files.set(sha256, true)
-    const isDue = mode === 'before-sending' || this.#bytes >= FULL_BYTES
-    const failure = isDue || (this.state.failure && onFailure === 'stop') ? this.#flush() : undefined
-    if (failure && (this.#bytes >= FULL_BYTES || onFailure === 'stop')) {
-      this.#queue.length = length
-      this.#bytes = bytes
-      if (isNew) this.#files.delete(sha256)
-      this.#refuse(failure)
-      this.#lose()
+    const isNew = copy !== undefined && !files.has(hashOf(copy))
+    if (isNew) add(robotsTxtText(decision, copy, settings), copy)
+    add(decisionText(decision, id, settings))
+    if (isNew) files.set(hashOf(copy), true)
+    const isDue = mode === 'before-sending' || bytes >= FULL_BYTES
+    const failure = isDue || (state.failure && onFailure === 'stop') ? flush() : undefined
+    if (failure && (bytes >= FULL_BYTES || onFailure === 'stop')) {
+      queue.length = before.length
+      bytes = before.bytes
+      if (isNew) files.delete(hashOf(copy))
+      refuse(failure)
+      lose()
     }
-    const written = fsync ? this.#output.sync?.() : undefined
-    return { id, written: written?.catch((error) => this.#refuse(this.#failed(error))) }
+    const written = fsync ? output.sync?.() : undefined
+    return { id, written: written?.catch((error) => refuse(failed(error))) }
   }
 
-  ended(result: DecisionResult): void {
+  function ended(result: DecisionResult): void {
     try {
-      if (this.#isClosed || this.#bytes >= MAX_BYTES) this.#lose()
-      else this.#add(resultText(result, this.#settings))
-      if (this.#bytes >= FULL_BYTES) this.#flush()
+      if (isClosed || bytes >= MAX_BYTES) lose()
+      else add(resultText(result, settings))
+      if (bytes >= FULL_BYTES) flush()
     } catch (error) {
-      this.#failed(error)
-      this.#lose()
+      failed(error)
+      lose()
     }
   }
 
-  noteBody(response: object, body: Uint8Array | string): void {
+  function noteBody(response: object, body: Uint8Array | string): void {
     const id = sentPageOf(response)?.decision
     const problem = 'has no evidence; write the option evidence, and give the response that politely has returned'
     if (id === undefined) throw new OptionError('response', `${describeValue(response)} ${problem}`)
     if (typeof body !== 'string' && !(body instanceof Uint8Array))
       throw new OptionError('body', `${describeValue(body)} is not a body; expected its text or a Uint8Array`)
-    const noted = { sha256: hash('sha256', body), bytes: Buffer.byteLength(body) }
-    this.ended({ id, at: this.#settings.now(), outcome: 'noted', body: noted })
+    ended({ id, at: now(), outcome: 'noted', body: { sha256: hash('sha256', body), bytes: Buffer.byteLength(body) } })
   }
 
-  async close(): Promise<void> {
-    const failure = this.#isClosed ? undefined : this.#flush('last')
+  async function close(): Promise<void> {
+    const failure = isClosed ? undefined : flush('last')
     if (failure) throw failure
-    this.#isClosed = true
-    clearInterval(this.#timer)
-    process.off('exit', this.#flushNow)
-    await this.#output.close?.().catch((error) => Promise.reject(this.#failed(error)))
+    isClosed = true
+    clearInterval(timer)
+    process.off('exit', flushNow)
+    await output.close?.().catch((error) => Promise.reject(failed(error)))
   }
 
-  readonly [Symbol.asyncDispose] = (): Promise<void> => this.close()
-
-  #add(text: string, copy?: Copy): void {
-    this.#queue.push({ text, copy })
-    this.#bytes += text.length + (copy?.bytes.length ?? 0)
+  function add(text: string, copy?: Copy): void {
+    queue.push({ text, copy })
+    bytes += text.length + (copy?.bytes.length ?? 0)
   }
 
   /** Writes the queue. Returns the failure. @param end `last` to write the last record too. */
-  #flush(end?: 'last'): EvidenceError | undefined {
-    const { now, sign } = this.#settings
-    let { seq, prev } = this.#next
+  function flush(end?: 'last'): EvidenceError | undefined {
+    let { seq, prev } = next
     const lines: Line[] = []
     const put = ({ text, copy }: Line) => {
-      const line = `{"v":${RECORD_VERSION},"chain":"${this.state.chain}","seq":${seq++},"prev":"${prev}",${text}`
+      const line = `{"v":${RECORD_VERSION},"chain":"${chain}","seq":${seq++},"prev":"${prev}",${text}`
       prev = hash('sha256', line)
       lines.push({ text: line, copy })
     }
     try {
       const at = now()
       const start = { politely: VERSION, node: process.version, pid: process.pid, host: HOST }
-      if (this.#output.begin(at, this.#bytes)) put({ text: recordText('start', at, start) })
-      this.#queue.forEach(put)
-      if (this.#gap) put({ text: recordText('gap', at, this.#gap) })
-      const isSigned = sign && seq > this.#signed.seq && (end || at - this.#signed.at >= SIGN_MS)
-      if (isSigned) put({ text: recordText('head', at, sign(this.state.chain, seq, prev)) })
+      if (output.begin(at, bytes)) put({ text: recordText('start', at, start) })
+      queue.forEach(put)
+      if (gap) put({ text: recordText('gap', at, gap) })
+      const isSigned = sign && seq > signed.seq && (end || at - signed.at >= SIGN_MS)
+      if (isSigned) put({ text: recordText('head', at, sign(chain, seq, prev)) })
       if (end) put({ text: recordText('end', at, {}) })
       if (lines.length === 0) return undefined
-      this.#output.write(lines, at)
-      if (isSigned) this.#signed = { at, seq }
+      output.write(lines, at)
+      if (isSigned) signed = { at, seq }
     } catch (error) {
-      return this.#failed(error)
+      return failed(error)
     }
-    this.#next = { seq, prev }
-    this.#queue = []
-    this.#bytes = 0
-    this.#gap = undefined
-    this.state.failure = undefined
+    next = { seq, prev }
+    queue = []
+    bytes = 0
+    gap = undefined
+    state.failure = undefined
     return undefined
   }
 
   /** Remembers a failure, and warns of the first one of a row. */
-  #failed(cause: unknown): EvidenceError {
+  function failed(cause: unknown): EvidenceError {
     const remedy = "the sink tries it again; or write onFailure: 'continue' to crawl on without evidence"
     const problem = `evidence cannot be written (${messageOf(cause)}); ${remedy}`
-    const failure = new EvidenceError(this.#path, problem, { cause })
-    if (this.state.failure === undefined) warn(failure.message)
-    this.state.failure = failure
+    const failure = new EvidenceError(path, problem, { cause })
+    if (state.failure === undefined) warn(failure.message)
+    state.failure = failure
     return failure
   }
 
   /** Throws a failure, unless the crawl is to continue. */
-  #refuse(failure: EvidenceError): void {
-    if (this.#settings.onFailure === 'stop') throw failure
+  function refuse(failure: EvidenceError): void {
+    if (onFailure === 'stop') throw failure
   }
 
-  #lose(): void {
-    this.state.lost++
-    const since = new Date(this.#settings.now()).toISOString()
-    this.#gap ??= { lost: 0, since, error: messageOf(this.state.failure?.cause) }
-    this.#gap.lost++
+  function lose(): void {
+    state.lost++
+    gap ??= { lost: 0, since: new Date(now()).toISOString(), error: messageOf(state.failure?.cause) }
+    gap.lost++
   }
+
+  const failure = flush()
+  if (failure) refuse(failure)
+  const flushNow = () => void flush()
+  const timer = setInterval(flushNow, FLUSH_MS).unref()
+  process.on('exit', flushNow)
+  return { state, decided, ended, noteBody, close, [Symbol.asyncDispose]: close }
 }
 
 export function warn(message: string): void {

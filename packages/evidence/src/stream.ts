@@ -1,6 +1,6 @@
 // Evidence as lines for a place of the caller's, such as a log collector.
 import { withMethods } from '@politely/fetcher/internal'
-import { type Evidence, Journal } from './journal.ts'
+import { type Evidence, openJournal } from './journal.ts'
 import { type EvidenceOptions, settingsOf } from './options.ts'
 
 /** Options of `evidenceStream`. */
@@ -23,7 +23,7 @@ export function evidenceStream(options: EvidenceStreamOptions): Evidence {
   const settings = settingsOf(options, { write: true }, example)
   withMethods('options', options, ['write'], example)
   let isNew = true
-  return new Journal(settings, () => ({
+  return openJournal(settings, () => ({
     begin: () => isNew,
     write: (lines) => {
       options.write(lines.map(({ text }) => `${text}\n`).join(''))

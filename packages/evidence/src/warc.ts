@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { Copy } from '@politely/core/engine'
 import { boundedMap } from '@politely/fetcher/internal'
 import { type Format, folderOutput } from './folder.ts'
-import { type Evidence, Journal, type Line } from './journal.ts'
+import { type Evidence, type Line, openJournal } from './journal.ts'
 import { type EvidenceFileOptions, settingsOf } from './options.ts'
 import type { DecisionRecord, FileRecord } from './record.ts'
 
@@ -26,7 +26,7 @@ const OF_CODED_BODY = /^(?:content-encoding|transfer-encoding|content-length)$/
  */
 export function evidenceWarc(options: EvidenceFileOptions): Evidence {
   const settings = settingsOf(options)
-  return new Journal(settings, (chain) => folderOutput(settings, warcFormat(chain)))
+  return openJournal(settings, (chain) => folderOutput(settings, warcFormat(chain)))
 }
 
 function warcFormat(chain: string): Format {
