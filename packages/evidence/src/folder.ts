@@ -39,8 +39,7 @@ const NDJSON: Format = {
  * @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`.
  */
 export function evidenceFiles(options: EvidenceFileOptions): Evidence {
-  const settings = settingsOf(options)
-  return openJournal(settings, () => folderOutput(settings, NDJSON))
+  return openJournal(settingsOf(options), (settings) => folderOutput(settings, NDJSON))
 }
 
 /** The file that is written. `end`: how many bytes were written. It is over when its period is. */
@@ -60,29 +59,25 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
 
   function begin(now: number, bytes: number): boolean {
     if (file === undefined) return true
-    const wasRemoved = fs.fstatSync(file.fd).nlink === 0
-    if (wasRemoved || periodAt(now) !== file.period || file.end + bytes > maxFileBytes) rotate(file)
+    const isOver = periodAt(now) !== file.period || file.end + bytes > maxFileBytes
+    if (isOver || wasRemoved(file.fd)) rotate(file)
     return file === undefined
   }
 
   function write(lines: readonly Line[], now: number): void {
     if (format === NDJSON) for (const { copy } of lines) if (copy) keep(Buffer.from(copy.bytes, 'latin1'))
-    const to = file ?? open(now)
     const data = Buffer.concat(lines.map(format.bytesOf))
+    file ??= open(now)
     try {
-      for (let at = 0; at < data.length; ) at += fs.writeSync(to.fd, data, at, data.length - at, to.end + at)
+      for (let at = 0; at < data.length; ) at += fs.writeSync(file.fd, data, at, data.length - at, file.end + at)
+      file.end += data.length
     } catch (error) {
       // The next write begins at the same position, or in a new file.
-      if (isError(error, 'EFBIG')) to.period = Number.NaN
-      if (to.end > 0) fs.ftruncateSync(to.fd, to.end)
-      else {
-        fs.closeSync(to.fd)
-        fs.rmSync(to.path)
-      }
+      if (isError(error, 'EFBIG')) file.period = Number.NaN
+      if (file.end > 0) fs.ftruncateSync(file.fd, file.end)
+      else fs.rmSync(file.path)
       throw error
     }
-    to.end += data.length
-    file = to
   }
 
   function sync(): Promise<void> {
@@ -104,10 +99,11 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
   function rotate({ fd, path }: OpenFile): void {
     if (fsync) fs.fdatasyncSync(fd)
     file = undefined
+    const isLost = wasRemoved(fd) // another file may get its name
     work = work.then(async () => {
       await syncing
       fs.closeSync(fd)
-      await attempt(path, () => finish(path))
+      if (!isLost) await attempt(path, () => finish(path))
     })
   }
 
@@ -210,5 +206,7 @@ async function wasLeft(path: string): Promise<boolean> {
     return isError(error, 'ESRCH')
   }
 }
+
+const wasRemoved = (fd: number) => fs.fstatSync(fd).nlink === 0
 
 const isError = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code

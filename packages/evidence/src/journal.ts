@@ -64,12 +64,12 @@ const MAX_FILES = 10_000
 export const HOST: string = hash('sha256', hostname()).slice(0, 12)
 
 /** @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`. */
-export function openJournal(settings: Settings, outputOf: (chain: string) => Output): Evidence {
+export function openJournal(settings: Settings, outputOf: (settings: Settings, chain: string) => Output): Evidence {
   const { mode, onFailure, fsync, sign, now, dir } = settings
   const chain = randomBytes(6).toString('hex')
   const state = { chain, lost: 0, failure: undefined as EvidenceError | undefined }
   const path = dir || 'the stream'
-  const output = outputOf(chain)
+  const output = outputOf(settings, chain)
   /** The hashes of the robots.txt that were written. */
   const files = boundedMap<true>(MAX_FILES)
   let queue: Line[] = []
@@ -200,6 +200,5 @@ export function openJournal(settings: Settings, outputOf: (chain: string) => Out
   return { state, decided, ended, noteBody, close, [Symbol.asyncDispose]: close }
 }
 
-export function warn(message: string): void {
+export const warn = (message: string): void =>
   process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
-}

@@ -25,8 +25,7 @@ const OF_CODED_BODY = /^(?:content-encoding|transfer-encoding|content-length)$/
  * @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`.
  */
 export function evidenceWarc(options: EvidenceFileOptions): Evidence {
-  const settings = settingsOf(options)
-  return openJournal(settings, (chain) => folderOutput(settings, warcFormat(chain)))
+  return openJournal(settingsOf(options), (settings, chain) => folderOutput(settings, warcFormat(chain)))
 }
 
 function warcFormat(chain: string): Format {
