@@ -3,7 +3,7 @@ import { PolitelyError } from '@politely/core/internal'
 
 /**
  * A decision could not be written down, so it was not made: the check rejects, and no request is
- * sent. Or the sink is closed. `path` names the folder, and `cause` is the error of the file system.
+ * sent. Or the sink is closed. `cause` is the error of the file system.
  *
  * Remedy: free some space, or do what the message says; the sink continues by itself. Or write
  * `onFailure: 'continue'` to crawl on without evidence.
@@ -11,11 +11,4 @@ import { PolitelyError } from '@politely/core/internal'
 export class EvidenceError extends PolitelyError {
   override readonly name = 'EvidenceError'
   override readonly code = 'ERR_POLITELY_EVIDENCE'
-  /** The folder; `the stream` for `evidenceStream`. */
-  readonly path: string
-
-  constructor(path: string, problem: string, options?: ErrorOptions) {
-    super(`${path}: ${problem}`, options)
-    this.path = path
-  }
 }

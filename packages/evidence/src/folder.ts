@@ -15,20 +15,18 @@ import { messageOf } from '@politely/fetcher/internal'
 import { type Evidence, HOST, type Line, type Output, openJournal, warn } from './journal.ts'
 import { type EvidenceFileOptions, type Settings, settingsOf } from './options.ts'
 
-/** How the files of a folder look. */
-export interface Format {
-  /** How the name of a file ends while it is written, and then. `.zst`: it is compressed. */
-  readonly ends: readonly [written: string, finished: string]
+const NDJSON = {
+  /** How the name of a file ends while it is written. */
+  written: '.ndjson',
+  /** And then. `.zst`: it is compressed. */
+  finished: '.ndjson.zst',
   /** Returns a name without its end. @param n Counts the attempts to find a free name, from 1. */
-  nameOf(now: number, n: number): string
-  bytesOf(line: Line): Uint8Array
+  nameOf: (now: number, n: number): string => `${new Date(now).toISOString().slice(0, 13)}${n === 1 ? '' : `.${n}`}`,
+  bytesOf: ({ text }: Line): Uint8Array => Buffer.from(`${text}\n`),
 }
 
-const NDJSON: Format = {
-  ends: ['.ndjson', '.ndjson.zst'],
-  nameOf: (now, n) => `${new Date(now).toISOString().slice(0, 13)}${n === 1 ? '' : `.${n}`}`,
-  bytesOf: ({ text }) => Buffer.from(`${text}\n`),
-}
+/** How the files of a folder look. */
+export type Format = typeof NDJSON
 
 /**
  * Creates a sink that writes a folder: `2026-11-28T16.ndjson` while it is written, with one record
@@ -47,7 +45,7 @@ type OpenFile = { readonly fd: number; readonly path: string; period: number; en
 
 /** Writes the files of a folder, and finishes them in the background. */
 export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settings, format: Format): Output {
-  const [written, finished] = format.ends
+  const { written, finished } = format
   const finishedPath = (path: string) => path.slice(0, -written.length) + finished
   const temporaryPath = () => join(dir, `.${process.pid}-${HOST}-${randomUUID()}.tmp`)
   const periodAt = (now: number) => Math.floor(now / rotateEveryMs)
@@ -174,7 +172,7 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
     fs.closeSync(fd)
   }
 
-  return { begin, write, sync, close }
+  return { begin, write, close, ...(fsync && { sync }) }
 }
 
 /** A file that cannot be finished stays as it is, and is readable. */

@@ -28,7 +28,7 @@ export interface Output {
   begin(now: number, bytes: number): boolean
   /** Writes all lines, or throws and writes none. */
   write(lines: readonly Line[], now: number): void
-  /** Resolves when everything that was written before the call survives a power loss. */
+  /** With `fsync`: resolves when everything that was written before the call survives a power loss. */
   sync?(): Promise<void>
   /** Ends the file, and waits for the work in the background. */
   close?(): Promise<void>
@@ -65,10 +65,10 @@ export const HOST: string = hash('sha256', hostname()).slice(0, 12)
 
 /** @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`. */
 export function openJournal(settings: Settings, outputOf: (settings: Settings, chain: string) => Output): Evidence {
-  const { mode, onFailure, fsync, sign, now, dir } = settings
+  const { mode, onFailure, sign, now, dir } = settings
   const chain = randomBytes(6).toString('hex')
   const state = { chain, lost: 0, failure: undefined as EvidenceError | undefined }
-  const path = dir || 'the stream'
+  const place = dir || 'the stream'
   const output = outputOf(settings, chain)
   /** The hashes of the robots.txt that were written. */
   const files = boundedMap<true>(MAX_FILES)
@@ -84,7 +84,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   let isClosed = false
 
   function decided(decision: Decision): DecisionReceipt {
-    if (isClosed) throw new EvidenceError(path, 'this sink is closed; close the clients before it')
+    if (isClosed) throw new EvidenceError(`${place}: this sink is closed; close the clients before it`)
     const id = `${chain}-${(decisions++).toString(36)}`
     const before = { length: queue.length, bytes }
     const copy = decision.entry?.copy
@@ -101,8 +101,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
       refuse(failure)
       lose()
     }
-    const written = fsync ? output.sync?.() : undefined
-    return { id, written: written?.catch((error) => refuse(failed(error))) }
+    return { id, written: output.sync?.().catch((error) => refuse(failed(error))) }
   }
 
   function ended(result: DecisionResult): void {
@@ -174,8 +173,9 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   /** Remembers a failure, and warns of the first one of a row. */
   function failed(cause: unknown): EvidenceError {
     const remedy = "the sink tries it again; or write onFailure: 'continue' to crawl on without evidence"
-    const problem = `evidence cannot be written (${messageOf(cause)}); ${remedy}`
-    const failure = new EvidenceError(path, problem, { cause })
+    const failure = new EvidenceError(`${place}: evidence cannot be written (${messageOf(cause)}); ${remedy}`, {
+      cause,
+    })
     if (state.failure === undefined) warn(failure.message)
     state.failure = failure
     return failure

@@ -49,6 +49,7 @@ export interface EvidenceFileOptions extends EvidenceOptions {
 
 const NAMES = { mode: true, onFailure: true, urls: true, purpose: true, key: true, now: true } as const
 const FOLDER_NAMES = { dir: true, rotateEveryMs: true, maxFileBytes: true, fsync: true } as const
+export const STREAM_EXAMPLE = '{ write: (lines) => void process.stdout.write(lines) }'
 
 type Checked<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 
@@ -59,20 +60,13 @@ export interface Settings extends Checked<Omit<EvidenceFileOptions, 'key' | 'pur
   readonly sign: ((chain: string, seq: number, prev: string) => object) | undefined
 }
 
-/**
- * @param more The names of more options than those of all sinks. Default: the ones of a folder.
- * @param example Options to show in an error message.
- * @throws {OptionError} for an invalid or unknown option.
- */
-export function settingsOf(
-  options: EvidenceOptions & Partial<EvidenceFileOptions>,
-  more: Readonly<Record<string, true>> = FOLDER_NAMES,
-  example = '{ dir: "evidence" }',
-): Settings {
-  assertOptions(options, example, { ...NAMES, ...more })
+/** @throws {OptionError} for an invalid or unknown option. */
+export function settingsOf(options: Partial<EvidenceFileOptions>, isStream = false): Settings {
+  if (isStream) assertOptions(options, STREAM_EXAMPLE, { ...NAMES, write: true })
+  else assertOptions(options, '{ dir: "evidence" }', { ...NAMES, ...FOLDER_NAMES })
   const { mode = 'buffered', onFailure = 'stop', urls = 'whole', purpose, key, now = Date.now } = options
   const { dir = '', rotateEveryMs = 3_600_000, maxFileBytes = 2 ** 28, fsync = false } = options
-  if (more === FOLDER_NAMES && (typeof dir !== 'string' || dir === ''))
+  if (!isStream && (typeof dir !== 'string' || dir === ''))
     throw new OptionError('dir', `${describeValue(dir)} is not a folder; expected a path such as "evidence"`)
   if (typeof fsync !== 'boolean') throw new OptionError('fsync', `${describeValue(fsync)} is not true or false`)
   return {

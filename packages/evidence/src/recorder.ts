@@ -4,13 +4,13 @@
 // made once, and kept for as long as their objects live. The rest of a decision is made by one call of
 // JSON.stringify.
 import { hash } from 'node:crypto'
-import { createRequire } from 'node:module'
 import { zstdCompressSync } from 'node:zlib'
 import { type DialectName, dialects } from '@politely/core'
 import { type Copy, type Entry, type Headers, stateOf } from '@politely/core/engine'
 import { decidingAttempt, escapeControls, textWithoutCredentials, withoutCredentials } from '@politely/core/internal'
 import type { DecidingClient, Decision, DecisionResult } from '@politely/fetcher'
 import { messageOf } from '@politely/fetcher/internal'
+import manifest from '../package.json' with { type: 'json' }
 import type { Settings } from './options.ts'
 import type { EvidenceRecord } from './record.ts'
 
@@ -25,8 +25,7 @@ const HEADERS_THAT_MATTER =
 const PERSONAL_HEADER =
   /cookie|auth|token|session|csrf|xsrf|secret|api-?key|^(?:x-)?forwarded|(?:client|real|remote|connecting|origin|your)-?(?:ip|addr)|^(?:x-)?(?:user|account|customer)(?:-|$)/
 
-/** The version of Politely. `unknown` if this code was bundled without its package.json. */
-export const VERSION: string = readVersion()
+export const VERSION: string = manifest.version
 
 /** Error messages are cut to this many characters. */
 const MAX_ERROR_LENGTH = 1000
@@ -136,12 +135,4 @@ function json(value: unknown): string {
 function withoutSecrets(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   return key === 'url' ? withoutCredentials(value) : textWithoutCredentials(value)
-}
-
-function readVersion(): string {
-  try {
-    return (createRequire(import.meta.url)('@politely/evidence/package.json') as { readonly version: string }).version
-  } catch {
-    return 'unknown'
-  }
 }

@@ -1,7 +1,7 @@
 // Evidence as lines for a place of the caller's, such as a log collector.
 import { withMethods } from '@politely/fetcher/internal'
 import { type Evidence, openJournal } from './journal.ts'
-import { type EvidenceOptions, settingsOf } from './options.ts'
+import { type EvidenceOptions, STREAM_EXAMPLE, settingsOf } from './options.ts'
 
 /** Options of `evidenceStream`. */
 export interface EvidenceStreamOptions extends EvidenceOptions {
@@ -19,9 +19,8 @@ export interface EvidenceStreamOptions extends EvidenceOptions {
  * @throws {EvidenceError} if `write` throws at once, unless `onFailure` is `continue`.
  */
 export function evidenceStream(options: EvidenceStreamOptions): Evidence {
-  const example = '{ write: (lines) => void process.stdout.write(lines) }'
-  const settings = settingsOf(options, { write: true }, example)
-  withMethods('options', options, ['write'], example)
+  const settings = settingsOf(options, true)
+  withMethods('options', options, ['write'], STREAM_EXAMPLE)
   let isNew = true
   return openJournal(settings, () => ({
     begin: () => isNew,

@@ -59,7 +59,8 @@ function warcFormat(chain: string): Format {
   }
 
   return {
-    ends: ['.warc.gz.open', '.warc.gz'],
+    written: '.warc.gz.open',
+    finished: '.warc.gz',
     nameOf: (now) => `politely-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}-${chain}-${++files}`,
     bytesOf: (line) => Buffer.concat([...recordsOf(line)]),
   }
