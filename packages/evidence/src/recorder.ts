@@ -30,10 +30,10 @@ export const VERSION: string = manifest.version
 /** Error messages are cut to this many characters. */
 const MAX_ERROR_LENGTH = 1000
 
-/** The hash of a copy, and the JSON that is made once for a client and an entry. */
-const parts = new WeakMap<DecidingClient | Entry | Copy, string>()
+/** The hash of a copy, and the JSON that is made once for a client, an entry and headers. */
+const parts = new WeakMap<object, string>()
 
-function once<K extends DecidingClient | Entry | Copy>(key: K, make: (key: K) => string): string {
+function once<K extends object>(key: K, make: (key: K) => string): string {
   const text = parts.get(key) ?? make(key)
   parts.set(key, text)
   return text
@@ -72,13 +72,12 @@ export function decisionText(decision: Decision, id: string, { urls, purpose }: 
     verdict: why,
     origin,
     access,
-    headers: headers && headersWhere(headers, (name) => HEADERS_THAT_MATTER.test(name)),
     asked: (crawlDelayMs ?? requestRates ?? visitTimes) === undefined ? undefined : asked,
     ...more,
   })
   const by = `${once(client, clientText)}${purpose === undefined ? '' : `,"purpose":${json(purpose)}`}}`
   const state = entry ? `${once(entry, entryText)},"name":"${stateOf(entry, at, client.policy)}"}` : ''
-  return `${own.slice(0, -1)}${by}${state}}`
+  return `${own.slice(0, -1)}${by}${state}${headers ? once(headers, headersText) : ''}}`
 }
 
 export function resultText({ at, error, permit, ...more }: DecisionResult, { urls }: Settings): string {
@@ -120,6 +119,10 @@ function entryText({ copy, earlier, origin, version, ...state }: Entry): string 
 /** The JSON of a record from `time` on. */
 export function recordText(kind: EvidenceRecord['kind'], at: number, fields: object): string {
   return json({ time: new Date(at).toISOString(), kind, ...fields }).slice(1)
+}
+
+function headersText(headers: Headers): string {
+  return `,"headers":${json(headersWhere(headers, (name) => HEADERS_THAT_MATTER.test(name)))}`
 }
 
 function headersWhere(headers: Headers, test: (name: string) => boolean): object {
