@@ -56,10 +56,8 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
   let work = attempt(dir, finishOthers)
 
   function begin(now: number, bytes: number): boolean {
-    if (file === undefined) return true
-    const isOver = periodAt(now) !== file.period || file.end + bytes > maxFileBytes
-    if (isOver || wasRemoved(file.fd)) rotate(file)
-    return file === undefined
+    if (file && (periodAt(now) !== file.period || file.end + bytes > maxFileBytes || wasRemoved(file.fd))) rotate(file)
+    return !file?.end
   }
 
   function write(lines: readonly Line[], now: number): void {
@@ -79,9 +77,8 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
   }
 
   function sync(): Promise<void> {
-    if (nextSync) return nextSync
     // The last sync may have begun before the last write. All that wait for the next one share it.
-    nextSync = syncing.then(async () => {
+    nextSync ??= syncing.then(async () => {
       nextSync = undefined
       if (file) await promisify(fs.fdatasync)(file.fd) // `rotate` syncs it too
     })
@@ -180,8 +177,8 @@ async function attempt(path: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    if (!fs.existsSync(path)) return // another process has finished it
-    warn(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
+    // Without the file, another process has finished it.
+    if (fs.existsSync(path)) warn(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
   }
 }
 

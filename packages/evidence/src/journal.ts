@@ -2,7 +2,7 @@
 //
 // 1. `decided` puts a decision into the queue, and its robots.txt before it if that is new. The
 //    mode says whether the queue is written now, or at most a second later.
-// 2. `#flush` numbers the records, links each with the hash of the line before, and gives all lines
+// 2. `flush` numbers the records, links each with the hash of the line before, and gives all lines
 //    to the output. An output takes all lines of a call or none. So a failure changes nothing: the
 //    queue stays, and the next call numbers it again.
 //
@@ -19,16 +19,22 @@ import type { Settings } from './options.ts'
 import { RECORD_VERSION } from './record.ts'
 import { decisionText, hashOf, recordText, resultText, robotsTxtText, VERSION } from './recorder.ts'
 
-/** A line without its line end; in the queue, from `time` on. `copy`: the robots.txt that it names. */
+/**
+ * A line without its line end; in the queue, from `time` on. `copy` is the file of a `robots-txt`
+ * record.
+ */
 export type Line = { readonly text: string; readonly copy?: Copy | undefined }
 
 /** Where lines go. */
 export interface Output {
-  /** Ends the file if it is time, or if `bytes` more do not fit. Returns whether the next line begins a file. */
+  /**
+   * Ends the file if it is time, or if `bytes` more do not fit. Returns whether the next line begins
+   * a file.
+   */
   begin(now: number, bytes: number): boolean
   /** Writes all lines, or throws and writes none. */
   write(lines: readonly Line[], now: number): void
-  /** With `fsync`: resolves when everything that was written before the call survives a power loss. */
+  /** With `fsync`: resolves when all that was written before the call survives a power loss. */
   sync?(): Promise<void>
   /** Ends the file, and waits for the work in the background. */
   close?(): Promise<void>
@@ -36,7 +42,7 @@ export interface Output {
 
 /** A sink of this package. */
 export interface Evidence extends EvidenceSink, AsyncDisposable {
-  /** The name of its chain, how many records were lost, and why nothing can be written now, if so. */
+  /** The name of its chain, how many records were lost, and why the last attempt to write failed. */
   readonly state: { readonly chain: string; readonly lost: number; readonly failure: EvidenceError | undefined }
   /**
    * Writes down the hash and the length of the body of a response that `politely` has returned.
@@ -92,13 +98,12 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     if (isNew) add(robotsTxtText(decision, copy, settings), copy)
     add(decisionText(decision, id, settings))
     if (isNew) files.set(hashOf(copy), true)
-    const isDue = mode === 'before-sending' || bytes >= FULL_BYTES
-    const failure = isDue || (state.failure && onFailure === 'stop') ? flush() : undefined
-    if (failure && (bytes >= FULL_BYTES || onFailure === 'stop')) {
+    if (mode === 'before-sending' || bytes >= FULL_BYTES || (state.failure && onFailure === 'stop')) flush()
+    if (state.failure && (bytes >= FULL_BYTES || onFailure === 'stop')) {
       queue.length = before.length
       bytes = before.bytes
       if (isNew) files.delete(hashOf(copy))
-      refuse(failure)
+      refuse(state.failure)
       lose()
     }
     return { id, written: output.sync?.().catch((error) => refuse(failed(error))) }
@@ -125,8 +130,8 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   }
 
   async function close(): Promise<void> {
-    const failure = isClosed ? undefined : flush('last')
-    if (failure) throw failure
+    if (!isClosed) flush('last')
+    if (!isClosed && state.failure) throw state.failure
     isClosed = true
     clearInterval(timer)
     process.off('exit', flushNow)
@@ -138,8 +143,8 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     bytes += text.length + (copy?.bytes.length ?? 0)
   }
 
-  /** Writes the queue. Returns the failure. @param end `last` to write the last record too. */
-  function flush(end?: 'last'): EvidenceError | undefined {
+  /** Writes the queue, or sets `state.failure`. @param end `last` to write the last record too. */
+  function flush(end?: 'last'): void {
     let { seq, prev } = next
     const lines: Line[] = []
     const put = ({ text, copy }: Line) => {
@@ -156,27 +161,25 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
       const isSigned = sign && seq > signed.seq && (end || at - signed.at >= SIGN_MS)
       if (isSigned) put({ text: recordText('head', at, sign(chain, seq, prev)) })
       if (end) put({ text: recordText('end', at, {}) })
-      if (lines.length === 0) return undefined
+      if (lines.length === 0) return
       output.write(lines, at)
       if (isSigned) signed = { at, seq }
+      next = { seq, prev }
+      queue = []
+      bytes = 0
+      gap = undefined
+      state.failure = undefined
     } catch (error) {
-      return failed(error)
+      failed(error)
     }
-    next = { seq, prev }
-    queue = []
-    bytes = 0
-    gap = undefined
-    state.failure = undefined
-    return undefined
   }
 
   /** Remembers a failure, and warns of the first one of a row. */
   function failed(cause: unknown): EvidenceError {
     const remedy = "the sink tries it again; or write onFailure: 'continue' to crawl on without evidence"
-    const failure = new EvidenceError(`${place}: evidence cannot be written (${messageOf(cause)}); ${remedy}`, {
-      cause,
-    })
-    if (state.failure === undefined) warn(failure.message)
+    const message = `${place}: evidence cannot be written (${messageOf(cause)}); ${remedy}`
+    const failure = new EvidenceError(message, { cause })
+    if (state.failure === undefined) warn(message)
     state.failure = failure
     return failure
   }
@@ -192,9 +195,9 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     gap.lost++
   }
 
-  const failure = flush()
-  if (failure) refuse(failure)
-  const flushNow = () => void flush()
+  flush()
+  if (state.failure) refuse(state.failure)
+  const flushNow = () => flush()
   const timer = setInterval(flushNow, FLUSH_MS).unref()
   process.on('exit', flushNow)
   return { state, decided, ended, noteBody, close, [Symbol.asyncDispose]: close }

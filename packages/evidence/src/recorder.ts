@@ -47,15 +47,13 @@ export function hashOf(copy: Copy): string {
 /** The record of a robots.txt. @param copy That of the decision. */
 export function robotsTxtText({ entry, at, headers, client }: Decision, copy: Copy, { dir }: Settings): string {
   const { kind, status } = decidingAttempt(entry as Entry, at, client.policy)
-  const isItsResponse = kind === 'success' && headers !== undefined
-  const bytes = Buffer.from(copy.bytes, 'latin1')
   return recordText('robots-txt', at, {
     sha256: hashOf(copy),
-    bytes: bytes.length,
+    bytes: copy.bytes.length,
     truncated: copy.truncated,
     url: copy.url,
-    ...(isItsResponse && { status, headers: headersWhere(headers, (name) => !PERSONAL_HEADER.test(name)) }),
-    content: dir ? undefined : zstdCompressSync(bytes).toString('base64'), // a stream has no files
+    ...(kind === 'success' && headers && { status, headers: headersWhere(headers, isImpersonal) }),
+    content: dir ? undefined : zstdCompressSync(Buffer.from(copy.bytes, 'latin1')).toString('base64'), // a stream has no files
   })
 }
 
@@ -98,7 +96,8 @@ function shortUrl(text: string, urls: Settings['urls']): string {
 function errorText(error: unknown, urls: Settings['urls']): string {
   const { code, cause } = Object(error) as NodeJS.ErrnoException
   const told = code === undefined && cause instanceof Error ? cause : error // "fetch failed" has a cause
-  const { name = 'Error', code: label = name } = Object(told) as NodeJS.ErrnoException
+  const { name = 'Error', code: shown } = Object(told) as { readonly name?: string; readonly code?: unknown }
+  const label = typeof shown === 'string' ? shown : name // a DOMException has a number
   const text = urls === 'whole' ? textWithoutCredentials(`${label}: ${messageOf(told)}`) : `${label}`
   return escapeControls(text).slice(0, MAX_ERROR_LENGTH)
 }
@@ -120,6 +119,8 @@ function entryText({ copy, earlier, origin, version, ...state }: Entry): string 
 export function recordText(kind: EvidenceRecord['kind'], at: number, fields: object): string {
   return json({ time: new Date(at).toISOString(), kind, ...fields }).slice(1)
 }
+
+const isImpersonal = (name: string) => !PERSONAL_HEADER.test(name)
 
 function headersText(headers: Headers): string {
   return `,"headers":${json(headersWhere(headers, (name) => HEADERS_THAT_MATTER.test(name)))}`

@@ -136,12 +136,14 @@ describe('records', () => {
     const cause = Object.assign(new Error('no answer\nof https://user:secret7@a.example/'), { code: 'ECONNRESET' })
     const error = new TypeError('fetch failed', { cause })
     sink.ended({ id, at: START, outcome: 'failed', error })
+    sink.ended({ id, at: START, outcome: 'failed', error: AbortSignal.abort().reason })
     const url = 'https://u:secret8@a.example/robots.txt'
     const { copy, latest } = entry
     const moved = { ...entry, latest: { ...latest, url, hops: [{ url, status: 301 }] }, copy: copy && { ...copy, url } }
     sink.decided(decisionOf('https://a.example/', moved))
     await sink.close()
-    const [start, file, decision, result, ...rest] = lines()
+    const [start, file, decision, result, aborted, ...rest] = lines()
+    expect(JSON.parse(aborted as string).error).toMatch(/^AbortError: /)
     expect([start, file, decision, result, ...rest].join('\n').replace(/"content":"[^"]*"/, '')).not.toMatch(
       /secret|session=/,
     )
