@@ -11,4 +11,8 @@ import { PolitelyError } from '@politely/core/internal'
 export class EvidenceError extends PolitelyError {
   override readonly name = 'EvidenceError'
   override readonly code = 'ERR_POLITELY_EVIDENCE'
+
+  constructor(path: string, problem: string, options?: ErrorOptions) {
+    super(`${path}: ${problem}`, options)
+  }
 }

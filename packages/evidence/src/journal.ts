@@ -74,7 +74,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   const { mode, onFailure, sign, now, dir } = settings
   const chain = randomBytes(6).toString('hex')
   const state = { chain, lost: 0, failure: undefined as EvidenceError | undefined }
-  const place = dir || 'the stream'
+  const path = dir || 'the stream'
   const output = outputOf(settings, chain)
   /** The hashes of the robots.txt that were written. */
   const files = boundedMap<true>(MAX_FILES)
@@ -90,7 +90,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   let isClosed = false
 
   function decided(decision: Decision): DecisionReceipt {
-    if (isClosed) throw new EvidenceError(`${place}: this sink is closed; close the clients before it`)
+    if (isClosed) throw new EvidenceError(path, 'this sink is closed; close the clients before it')
     const id = `${chain}-${(decisions++).toString(36)}`
     const before = { length: queue.length, bytes }
     const copy = decision.entry?.copy
@@ -177,9 +177,8 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   /** Remembers a failure, and warns of the first one of a row. */
   function failed(cause: unknown): EvidenceError {
     const remedy = "the sink tries it again; or write onFailure: 'continue' to crawl on without evidence"
-    const message = `${place}: evidence cannot be written (${messageOf(cause)}); ${remedy}`
-    const failure = new EvidenceError(message, { cause })
-    if (state.failure === undefined) warn(message)
+    const failure = new EvidenceError(path, `evidence cannot be written (${messageOf(cause)}); ${remedy}`, { cause })
+    if (state.failure === undefined) warn(failure.message)
     state.failure = failure
     return failure
   }

@@ -147,7 +147,9 @@ export interface GapRecord extends RecordBase {
 }
 
 /** The last record of a chain that was closed. */
-export type EndRecord = RecordBase & { readonly kind: 'end' }
+export interface EndRecord extends RecordBase {
+  readonly kind: 'end'
+}
 
 /** One line of evidence: a union by `kind`. */
 export type EvidenceRecord =
