@@ -1,11 +1,9 @@
 // The error of this package.
-
 import { PolitelyError } from '@politely/core/internal'
-import { messageOf } from '@politely/fetcher/internal'
 
 /**
  * A decision could not be written down, so it was not made: the check rejects, and no request is
- * sent. Or the sink is closed. `path` names the file, and `cause` is the error of the file system.
+ * sent. Or the sink is closed. `cause` is the error of the file system.
  *
  * Remedy: free some space, or do what the message says; the sink continues by itself. Or write
  * `onFailure: 'continue'` to crawl on without evidence.
@@ -13,21 +11,8 @@ import { messageOf } from '@politely/fetcher/internal'
 export class EvidenceError extends PolitelyError {
   override readonly name = 'EvidenceError'
   override readonly code = 'ERR_POLITELY_EVIDENCE'
-  /** The file or folder; `the stream` for `evidenceStream`. */
-  readonly path: string
 
   constructor(path: string, problem: string, options?: ErrorOptions) {
     super(`${path}: ${problem}`, options)
-    this.path = path
   }
-}
-
-/** The error for a failure to write. */
-export function writeError(path: string, cause: unknown): EvidenceError {
-  const { code = '' } = Object(cause) as { readonly code?: string }
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-  const isTooLarge = code === 'EFBIG'
-  const remedy = isFull ? 'free some space' : isTooLarge ? 'write a smaller maxFileBytes' : 'repair the cause'
-  const problem = `evidence cannot be written (${messageOf(cause)}); ${remedy}, and the sink continues by itself; or write onFailure: 'continue' to crawl on without evidence`
-  return new EvidenceError(path, problem, { cause })
 }

@@ -1,246 +1,207 @@
-// The files of a folder: how they are named, written, rotated and finished.
+// Evidence as files: NDJSON, and each robots.txt once. And how the files of a folder are rotated and
+// finished.
 //
 // Each file is written by one process, at positions: after a failure, or half a write, the file is
 // cut back, and the next write begins at the same position. So there is never half a record in the
 // middle of a file. The file system may also have kept a part of the last write when the process or
 // the machine stops: that is at the end of the file, where readers expect it.
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { createZstdCompress } from 'node:zlib'
+import { constants, createZstdCompress, gunzipSync, zstdCompressSync } from 'node:zlib'
 import { messageOf } from '@politely/fetcher/internal'
-import { HOST, hasEnded } from './host.ts'
-import type { Item, Output } from './journal.ts'
-import type { FolderSettings } from './options.ts'
-import type { RobotsFile } from './recorder.ts'
+import { type Evidence, HOST, type Line, type Output, openJournal, warn } from './journal.ts'
+import { type EvidenceFileOptions, type Settings, settingsOf } from './options.ts'
 
-/** How the files of a folder look. */
-export interface Format {
-  /** The name of the file number `n`, from 1, that begins at a time. */
-  openName(now: number, n: number): string
-  /** Returns the name of the finished file; undefined for the name of another file. */
-  doneName(openName: string): string | undefined
-  /** Whether a file is compressed when it is finished. Otherwise it is renamed. */
-  readonly compresses: boolean
-  /** The bytes before the first line. @param name The name of the finished file. */
-  prologue(name: string, now: number): Uint8Array
-  bytesOf(line: string, item: Item): Uint8Array
-  /** The text of the beginning of a file, for its `start` record. */
-  textOf(bytes: Buffer): string
-  keep(file: RobotsFile, folder: Folder): void
+const NDJSON = {
+  /** How the name of a file ends while it is written. */
+  written: '.ndjson',
+  /** And then. `.zst`: it is compressed. */
+  finished: '.ndjson.zst',
+  /** Returns a name without its end. @param n Counts the attempts to find a free name, from 1. */
+  nameOf: (now: number, n: number): string => `${new Date(now).toISOString().slice(0, 13)}${n === 1 ? '' : `.${n}`}`,
+  bytesOf: ({ text }: Line): Uint8Array => Buffer.from(`${text}\n`),
 }
 
-/** The file that is written. `end`: how many bytes were written. */
-type OpenFile = { readonly fd: number; readonly path: string; readonly period: number; end: number }
+/** How the files of a folder look. */
+export type Format = typeof NDJSON
 
-export class Folder implements Output {
-  after: string | undefined
-  readonly #settings: FolderSettings
-  readonly #format: Format
-  #file: OpenFile | undefined
-  /** What runs in the background. Never rejects. */
-  readonly #background = new Set<Promise<void>>()
-  #syncing: Promise<void> = Promise.resolve()
-  #nextSync: Promise<void> | undefined
+/**
+ * Creates a sink that writes a folder: `2026-11-28T16.ndjson` while it is written, with one record
+ * a line, `2026-11-28T16.ndjson.zst` when it is finished, and each robots.txt once, as
+ * `files/ab/cdef….txt.zst` by its SHA-256. What a killed process has left in the folder is finished
+ * in the background.
+ * @throws {OptionError} for an invalid or unknown option.
+ * @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`.
+ */
+export function evidenceFiles(options: EvidenceFileOptions): Evidence {
+  return openJournal(settingsOf(options), (settings) => folderOutput(settings, NDJSON))
+}
 
-  constructor(settings: FolderSettings, format: Format) {
-    this.#settings = settings
-    this.#format = format
-    this.#run(settings.dir, async () => this.#finishOthers())
+/** The file that is written. `end`: how many bytes were written. It is over when its period is. */
+type OpenFile = { readonly fd: number; readonly path: string; period: number; end: number }
+
+/** Writes the files of a folder, and finishes them in the background. */
+export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settings, format: Format): Output {
+  const { written, finished } = format
+  const finishedPath = (path: string) => path.slice(0, -written.length) + finished
+  const temporaryPath = () => join(dir, `.${process.pid}-${HOST}-${randomUUID()}.tmp`)
+  const periodAt = (now: number) => Math.floor(now / rotateEveryMs)
+  let file: OpenFile | undefined
+  let syncing: Promise<void> = Promise.resolve()
+  let nextSync: Promise<void> | undefined
+  /** What runs in the background, one after another. Never rejects. */
+  let work = attempt(dir, finishOthers)
+
+  function begin(now: number, bytes: number): boolean {
+    if (file && (periodAt(now) !== file.period || file.end + bytes > maxFileBytes || wasRemoved(file.fd))) rotate(file)
+    return !file?.end
   }
 
-  get path(): string {
-    return this.#file?.path ?? this.#settings.dir
-  }
-
-  get isNew(): boolean {
-    return this.#file === undefined
-  }
-
-  keep(file: RobotsFile): object {
-    this.#format.keep(file, this)
-    return {}
-  }
-
-  ends(now: number, bytes: number): 'full' | 'gone' | undefined {
-    if (this.#file === undefined) return undefined
-    const { rotateEveryMs, maxFileBytes } = this.#settings
-    const { fd, period, end } = this.#file
-    if (fs.fstatSync(fd).nlink === 0) return 'gone'
-    return Math.floor(now / rotateEveryMs) !== period || end + bytes > maxFileBytes ? 'full' : undefined
-  }
-
-  rotate(): void {
-    if (this.#file === undefined) return
-    const { fd, path } = this.#file
-    if (this.#settings.fsync) fs.fdatasyncSync(fd)
-    this.#file = undefined
-    this.after = this.#format.compresses ? basename(path) : this.#format.doneName(basename(path))
-    this.#run(path, async () => {
-      await this.#syncing
-      const isGone = fs.fstatSync(fd).nlink === 0
-      fs.closeSync(fd)
-      if (!isGone) await this.#finish(path)
-    })
-  }
-
-  write(lines: readonly string[], items: readonly Item[], now: number): void {
-    this.#file ??= this.#open(now)
-    const { fd, path, end } = this.#file
-    const parts = end === 0 ? [this.#format.prologue(basename(this.#donePath(path)), now)] : []
-    // The prologue comes first: lines may name it.
-    for (const [n, line] of lines.entries()) parts.push(this.#format.bytesOf(line, items[n] as Item))
-    const data = Buffer.concat(parts)
+  function write(lines: readonly Line[], now: number): void {
+    if (format === NDJSON) for (const { copy } of lines) if (copy) keep(Buffer.from(copy.bytes, 'latin1'))
+    const data = Buffer.concat(lines.map(format.bytesOf))
+    file ??= open(now)
     try {
-      for (let at = 0; at < data.length; ) at += fs.writeSync(fd, data, at, data.length - at, end + at)
+      for (let at = 0; at < data.length; ) at += fs.writeSync(file.fd, data, at, data.length - at, file.end + at)
+      file.end += data.length
     } catch (error) {
-      this.#cutBack(fd, path, end)
+      // The next write begins at the same position, or in a new file.
+      if (isError(error, 'EFBIG')) file.period = Number.NaN
+      if (file.end > 0) fs.ftruncateSync(file.fd, file.end)
+      else fs.rmSync(file.path)
       throw error
     }
-    this.#file.end = end + data.length
   }
 
-  sync(): Promise<void> {
-    // A sync that runs may have begun before the last write. All that wait for the next one share it.
-    this.#nextSync ??= this.#syncing.then(() => {
-      this.#nextSync = undefined
-      if (this.#file === undefined) return undefined // `rotate` has synced it
-      const done = promisify(fs.fdatasync)(this.#file.fd)
-      this.#syncing = done.catch(() => undefined) // the callers of `sync` get the error
-      return done
+  function sync(): Promise<void> {
+    // The last sync may have begun before the last write. All that wait for the next one share it.
+    nextSync ??= syncing.then(async () => {
+      nextSync = undefined
+      if (file) await promisify(fs.fdatasync)(file.fd) // `rotate` syncs it too
     })
-    return this.#nextSync
+    syncing = nextSync.catch(() => undefined) // the callers of `sync` get the error
+    return nextSync
   }
 
-  async close(): Promise<void> {
-    this.rotate()
-    while (this.#background.size > 0) await Promise.all(this.#background)
+  async function close(): Promise<void> {
+    if (file) rotate(file)
+    await work
   }
 
-  /** Writes a whole file under a temporary name, and renames it. */
-  store(path: string, bytes: Uint8Array): void {
-    const temporary = this.#temporaryPath()
+  function rotate({ fd, path }: OpenFile): void {
+    if (fsync) fs.fdatasyncSync(fd)
+    file = undefined
+    const isLost = wasRemoved(fd) // another file may get its name
+    work = work.then(async () => {
+      await syncing
+      fs.closeSync(fd)
+      if (!isLost) await attempt(path, () => finish(path))
+    })
+  }
+
+  function open(now: number): OpenFile {
+    fs.mkdirSync(dir, { recursive: true })
+    for (let n = 1; ; n++) {
+      const path = join(dir, format.nameOf(now, n) + written)
+      // In this order: a finished file appears before the file that was written disappears.
+      if (fs.existsSync(path) || fs.existsSync(finishedPath(path))) continue
+      try {
+        const fd = fs.openSync(path, 'wx')
+        syncFolder(dir)
+        return { fd, path, period: periodAt(now), end: 0 }
+      } catch (error) {
+        if (!isError(error, 'EEXIST')) throw error
+      }
+    }
+  }
+
+  /** Keeps a robots.txt: writes it under a temporary name, and renames it. */
+  function keep(bytes: Uint8Array): void {
+    const sha256 = hash('sha256', bytes)
+    const path = join(dir, 'files', sha256.slice(0, 2), `${sha256.slice(2)}.txt.zst`)
+    if (fs.existsSync(path)) return
     fs.mkdirSync(dirname(path), { recursive: true })
+    const temporary = temporaryPath()
     try {
-      fs.writeFileSync(temporary, bytes, { flush: this.#settings.fsync })
+      fs.writeFileSync(temporary, zstdCompressSync(bytes), { flush: fsync })
       fs.renameSync(temporary, path)
     } finally {
       fs.rmSync(temporary, { force: true })
     }
-    this.#syncFolder(dirname(path))
+    syncFolder(dirname(path))
   }
 
-  /** Removes what a failed write has left: half a record, or a file without records. */
-  #cutBack(fd: number, path: string, end: number): void {
-    try {
-      if (end > 0) {
-        fs.ftruncateSync(fd, end)
-      } else {
-        this.#file = undefined
-        fs.closeSync(fd)
-        fs.rmSync(path)
-      }
-    } catch {
-      // The caller reports why the write failed. The next write begins at the same position.
-    }
-  }
-
-  /**
-   * Finishes the files of processes that ended without it, and removes their temporary files. Files
-   * of other hosts and of running processes stay.
-   */
-  #finishOthers(): void {
-    const { dir } = this.#settings
-    for (const name of fs.existsSync(dir) ? fs.readdirSync(dir) : []) {
+  /** Finishes what processes of this host that have ended left in the folder. */
+  async function finishOthers(): Promise<void> {
+    for (const name of fs.readdirSync(dir)) {
       const path = join(dir, name)
-      const [, host = '', pid] = /^\.([\da-f]{12})-(\d+)-[\da-f-]+\.tmp$/.exec(name) ?? []
-      this.#run(path, async () => {
-        if (pid !== undefined && hasEnded(path, host, Number(pid))) fs.rmSync(path, { force: true })
-        else if (this.#format.doneName(name) !== undefined && this.#wasLeft(path)) await this.#finish(path)
-      })
+      const finishIfLeft = async () => ((await wasLeft(path)) ? finish(path) : undefined)
+      if (name.endsWith('.tmp') || name.endsWith(written)) await attempt(path, finishIfLeft)
     }
   }
 
-  /** Whether the process that wrote a file has ended. */
-  #wasLeft(path: string): boolean {
-    const fd = fs.openSync(path, 'r')
+  /** Compresses, renames or removes a file that no process writes. */
+  async function finish(path: string): Promise<void> {
+    if (path.endsWith('.tmp')) return fs.rmSync(path)
+    if (!finished.endsWith('.zst')) return fs.renameSync(path, finishedPath(path))
+    const temporary = temporaryPath()
     try {
-      const beginning = Buffer.alloc(4096)
-      const text = this.#format.textOf(beginning.subarray(0, fs.readSync(fd, beginning)))
-      const start = /"kind":"start".*?"pid":(\d+),"host":"([\da-f]+)"/.exec(text)
-      return start !== null && hasEnded(path, start[2] as string, Number(start[1]))
-    } finally {
-      fs.closeSync(fd)
-    }
-  }
-
-  #open(now: number): OpenFile {
-    const { dir, rotateEveryMs } = this.#settings
-    fs.mkdirSync(dir, { recursive: true })
-    for (let n = 1; ; n++) {
-      const path = join(dir, this.#format.openName(now, n))
-      try {
-        const fd = fs.openSync(path, 'wx')
-        this.#syncFolder(dir)
-        const file = { fd, path, period: Math.floor(now / rotateEveryMs), end: 0 }
-        // A finished file of this name appears before its plain file disappears.
-        if (!fs.existsSync(this.#donePath(path))) return file
-        fs.closeSync(fd)
-        fs.rmSync(path)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      }
-    }
-  }
-
-  #donePath(path: string): string {
-    return join(dirname(path), this.#format.doneName(basename(path)) as string)
-  }
-
-  async #finish(path: string): Promise<void> {
-    const done = this.#donePath(path)
-    if (!this.#format.compresses) return fs.renameSync(path, done)
-    const temporary = this.#temporaryPath()
-    try {
-      if (!fs.existsSync(done)) {
-        const source = fs.createReadStream(path)
-        await pipeline(source, createZstdCompress(), fs.createWriteStream(temporary, { flush: true }))
-        // A process that is not as dead as it seemed may have written more.
-        if (fs.statSync(path).size !== source.bytesRead) throw new Error('it is still being written')
-        fs.renameSync(temporary, done)
-        this.#syncFolder(dirname(done))
-      }
-      fs.rmSync(path, { force: true })
+      const source = fs.createReadStream(path)
+      await pipeline(source, createZstdCompress(), fs.createWriteStream(temporary, { flush: true }))
+      // A process that is not as dead as it seemed may have written more.
+      if (fs.statSync(path).size !== source.bytesRead) throw new Error('it is still being written')
+      fs.renameSync(temporary, finishedPath(path))
+      syncFolder(dir)
+      fs.rmSync(path)
     } finally {
       fs.rmSync(temporary, { force: true })
     }
   }
 
-  /** Runs work in the background. A file that cannot be finished stays as it is, and is readable. */
-  #run(path: string, work: () => Promise<void>): void {
-    const running = work()
-      .catch((error) => {
-        if (!fs.existsSync(path)) return // another process has finished it
-        this.#settings.warn(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
-      })
-      .finally(() => this.#background.delete(running))
-    this.#background.add(running)
-  }
-
-  #temporaryPath(): string {
-    return join(this.#settings.dir, `.${HOST}-${process.pid}-${randomUUID()}.tmp`)
-  }
-
   /** Makes the names in a folder survive a power loss. Windows cannot. */
-  #syncFolder(path: string): void {
-    if (!this.#settings.fsync || process.platform === 'win32') return
+  function syncFolder(path: string): void {
+    if (!fsync || process.platform === 'win32') return
     const fd = fs.openSync(path, 'r')
-    try {
-      fs.fsyncSync(fd)
-    } finally {
-      fs.closeSync(fd)
-    }
+    fs.fsyncSync(fd)
+    fs.closeSync(fd)
+  }
+
+  return { begin, write, close, ...(fsync && { sync }) }
+}
+
+/** A file that cannot be finished stays as it is, and is readable. */
+async function attempt(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    // Without the file, another process has finished it.
+    if (fs.existsSync(path)) warn(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
   }
 }
+
+/** The process, in the name of a temporary file or in a `start` record. */
+const PROCESS = /(?:^\.|"kind":"start".*?"pid":)(\d+)(?:-|,"host":")([\da-f]{12})/
+
+/** Whether the process that wrote a file was of this host, and has ended. */
+async function wasLeft(path: string): Promise<boolean> {
+  const [bytes = Buffer.alloc(0)] = (await fs.createReadStream(path, { end: 4095 }).toArray()) as Buffer[]
+  const isGzip = bytes[0] === 0x1f
+  const text = `${isGzip ? gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) : bytes}`
+  const [, number, host] = PROCESS.exec(basename(path)) ?? PROCESS.exec(text) ?? []
+  if (host !== HOST) return false
+  const pid = Number(number)
+  // An earlier process had our number, if the file is older than this process.
+  if (pid === process.pid) return fs.statSync(path).mtimeMs < Date.now() - process.uptime() * 1000
+  try {
+    return !process.kill(pid, 0)
+  } catch (error) {
+    return isError(error, 'ESRCH')
+  }
+}
+
+const wasRemoved = (fd: number) => fs.fstatSync(fd).nlink === 0
+
+const isError = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code

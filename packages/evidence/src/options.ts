@@ -1,17 +1,7 @@
 // The options of all sinks, and their checks.
-import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto'
 import { OptionError } from '@politely/core'
-import type { Logger } from '@politely/fetcher'
-import {
-  assertOptions,
-  callable,
-  callSafely,
-  describeValue,
-  integer,
-  MAX_TIMER_MS,
-  oneOf,
-  withMethods,
-} from '@politely/fetcher/internal'
+import { assertOptions, callable, describeValue, integer, oneOf } from '@politely/fetcher/internal'
 
 /** The options of all sinks. */
 export interface EvidenceOptions {
@@ -36,12 +26,8 @@ export interface EvidenceOptions {
   readonly urls?: 'whole' | 'hashed' | undefined
   /** The purpose of the crawl, for each decision. Default none. */
   readonly purpose?: string | undefined
-  /** A private Ed25519 key (JWK), which signs the head of the chain. Default none. */
+  /** A private Ed25519 key (JWK), which signs the head of the chain each minute. Default none. */
   readonly key?: Readonly<Record<string, unknown>> | undefined
-  /** How often the head is signed while records are written. Milliseconds; default 60,000. */
-  readonly signEveryMs?: number | undefined
-  /** Its `warn` is told when writing fails. Default: `process.emitWarning`. */
-  readonly logger?: Logger | undefined
   /** The clock: returns milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined
 }
@@ -56,89 +42,58 @@ export interface EvidenceFileOptions extends EvidenceOptions {
   readonly maxFileBytes?: number | undefined
   /**
    * Whether a request waits until its decision survives a power loss: `fdatasync`, once for all
-   * requests that wait. Default false. It implies `mode: 'before-sending'`.
+   * requests that wait. Default false. With it, `mode` is `before-sending`.
    */
   readonly fsync?: boolean | undefined
 }
 
-const NAMES = ['mode', 'onFailure', 'urls', 'purpose', 'key', 'signEveryMs', 'logger', 'now']
-const NAMES_OF_FOLDERS = ['dir', 'rotateEveryMs', 'maxFileBytes', 'fsync']
-
-/** A key that signs heads. */
-export interface HeadKey {
-  readonly secret: KeyObject
-  readonly shown: { readonly kty: string; readonly crv: string; readonly x: string }
-  /** The thumbprint (RFC 7638). */
-  readonly keyId: string
-}
+const NAMES = { mode: true, onFailure: true, urls: true, purpose: true, key: true, now: true } as const
+const FOLDER_NAMES = { dir: true, rotateEveryMs: true, maxFileBytes: true, fsync: true } as const
+export const STREAM_EXAMPLE = '{ write: (lines) => void process.stdout.write(lines) }'
 
 type Checked<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 
-/** The checked options of all sinks. */
-export interface Settings extends Checked<Omit<EvidenceOptions, 'key' | 'logger' | 'purpose'>> {
+/** The checked options. A stream has no `dir`. */
+export interface Settings extends Checked<Omit<EvidenceFileOptions, 'key' | 'purpose'>> {
   readonly purpose: string | undefined
-  readonly key: HeadKey | undefined
-  readonly warn: (message: string) => void
-  readonly fsync: boolean
+  /** Returns the fields of a `head` record. */
+  readonly sign: ((chain: string, seq: number, prev: string) => object) | undefined
 }
-
-/** The checked options of a folder. */
-export type FolderSettings = Settings & Checked<Pick<EvidenceFileOptions, 'dir' | 'rotateEveryMs' | 'maxFileBytes'>>
 
 /** @throws {OptionError} for an invalid or unknown option. */
-export function folderSettings(options: EvidenceFileOptions): FolderSettings {
-  const checked = settingsOf(options, '{ dir: "evidence" }', NAMES_OF_FOLDERS)
-  const { dir, rotateEveryMs = 3_600_000, maxFileBytes = 2 ** 28, fsync = false, mode } = options
-  if (typeof dir !== 'string' || dir === '')
+export function settingsOf(options: Partial<EvidenceFileOptions>, isStream = false): Settings {
+  if (isStream) assertOptions(options, STREAM_EXAMPLE, { ...NAMES, write: true })
+  else assertOptions(options, '{ dir: "evidence" }', { ...NAMES, ...FOLDER_NAMES })
+  const { mode = 'buffered', onFailure = 'stop', urls = 'whole', purpose, key, now = Date.now } = options
+  const { dir = '', rotateEveryMs = 3_600_000, maxFileBytes = 2 ** 28, fsync = false } = options
+  if (!isStream && (typeof dir !== 'string' || dir === ''))
     throw new OptionError('dir', `${describeValue(dir)} is not a folder; expected a path such as "evidence"`)
   if (typeof fsync !== 'boolean') throw new OptionError('fsync', `${describeValue(fsync)} is not true or false`)
-  if (fsync && mode === 'buffered')
-    throw new OptionError('fsync', 'cannot be combined with mode: "buffered"; leave out mode')
   return {
-    ...checked,
-    mode: fsync ? 'before-sending' : checked.mode,
-    fsync,
-    dir,
-    rotateEveryMs: integer('rotateEveryMs', rotateEveryMs, { min: 1000, example: 3_600_000 }),
-    maxFileBytes: integer('maxFileBytes', maxFileBytes, { min: 65_536, example: 2 ** 28 }),
-  }
-}
-
-/**
- * @param example Options to show in an error message.
- * @param more The names of more options.
- * @throws {OptionError} for an invalid or unknown option.
- */
-export function settingsOf(options: EvidenceOptions, example: string, more: readonly string[]): Settings {
-  assertOptions(options, example, Object.fromEntries([...NAMES, ...more].map((name) => [name, true])))
-  const { mode = 'buffered', onFailure = 'stop', urls = 'whole', purpose, signEveryMs = 60_000, logger, key } = options
-  if (purpose !== undefined && typeof purpose !== 'string')
-    throw new OptionError('purpose', `${describeValue(purpose)} is not a text; expected one such as "archive"`)
-  withMethods('logger', logger, [], 'an object such as console')
-  const emitWarning = (message: string) =>
-    process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })
-  return {
-    mode: oneOf('mode', mode, ['buffered', 'before-sending']),
+    mode: oneOf('mode', fsync ? 'before-sending' : mode, ['buffered', 'before-sending']),
     onFailure: oneOf('onFailure', onFailure, ['stop', 'continue']),
     urls: oneOf('urls', urls, ['whole', 'hashed']),
     purpose,
-    key: key && headKey(key),
-    signEveryMs: integer('signEveryMs', signEveryMs, { min: 1000, max: MAX_TIMER_MS, example: 60_000 }),
-    now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
-    warn: (message) => callSafely(() => (logger?.warn ? logger.warn(message) : emitWarning(message))),
-    fsync: false,
+    sign: key && signerBy(key),
+    now: callable('now', now, 'a function that returns milliseconds'),
+    dir,
+    rotateEveryMs: integer('rotateEveryMs', rotateEveryMs, { min: 1000, example: 3_600_000 }),
+    maxFileBytes: integer('maxFileBytes', maxFileBytes, { min: 65_536, example: 2 ** 28 }),
+    fsync,
   }
 }
 
 /** @throws {OptionError} for another key than a private Ed25519 key. */
-function headKey(key: unknown): HeadKey {
-  const { kty, crv, d } = Object(key) as Record<string, unknown>
+function signerBy(jwk: object): NonNullable<Settings['sign']> {
   try {
-    if (kty !== 'OKP' || crv !== 'Ed25519' || typeof d !== 'string') throw new TypeError('it is another key')
-    const secret = createPrivateKey({ key: key as never, format: 'jwk' })
-    const { x } = createPublicKey(secret).export({ format: 'jwk' }) as { readonly x: string }
-    const keyId = hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url')
-    return { secret, shown: { kty, crv, x }, keyId }
+    const secret = createPrivateKey({ key: jwk as never, format: 'jwk' })
+    const { crv, kty, x } = createPublicKey(secret).export({ format: 'jwk' })
+    if (crv !== 'Ed25519') throw new TypeError('it is another key')
+    const keyId = hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url') // RFC 7638
+    return (chain, seq, prev) => {
+      const signature = sign(null, Buffer.from(`politely-evidence 1 ${chain} ${seq} ${prev}`), secret)
+      return { key: { kty, crv, x }, keyId, signature: signature.toString('base64url') }
+    }
   } catch {
     // The message of the cause might show the key.
     const expected = '{ kty: "OKP", crv: "Ed25519", x: "…", d: "…" }, such as a file of politely keys new'

@@ -2,8 +2,8 @@
 // readers in other languages. Times of events are in ISO 8601; all other times are numbers, in
 // milliseconds since 1970.
 import type { Access } from '@politely/core'
-import type { AccessPolicy, Delay, Entry } from '@politely/core/engine'
-import type { ClientVerdict, Decision, DecisionResult } from '@politely/fetcher'
+import type { Delay, Entry } from '@politely/core/engine'
+import type { ClientVerdict, DecidingClient, Decision, DecisionResult } from '@politely/fetcher'
 
 /** The version of the form of records: `v` of each. */
 export const RECORD_VERSION = 1
@@ -33,8 +33,6 @@ export interface StartRecord extends RecordBase {
   readonly pid: number
   /** The first 12 digits of the SHA-256 of the host's name. */
   readonly host: string
-  /** The name of the file that this one continues. Absent in the first file of a chain. */
-  readonly after?: string
 }
 
 /** A robots.txt. Written before the first decision by it. */
@@ -75,18 +73,13 @@ export interface DecisionRecord extends RecordBase {
    */
   readonly redirectedFrom?: readonly string[]
   readonly replaces?: string
-  /** Who decided, and by which options. */
-  readonly by: {
-    readonly userAgent: string
-    readonly productTokens: readonly string[]
-    /** The purpose of the crawl, if the sink was given one. */
-    readonly purpose?: string
+  /** Who decided, and by which options. An `afterDays` of Infinity in `policy` is `null`. */
+  readonly by: Omit<DecidingClient, 'dialect'> & {
     /** The name of the dialect, or a custom dialect itself. */
     readonly dialect: string | object
-    /** `null` for an `afterDays` of Infinity. */
-    readonly policy: AccessPolicy
-    /** The size limit of a robots.txt, in bytes. */
-    readonly maxBodyBytes: number
+    /** The purpose of the crawl, if the sink was given one. */
+    readonly purpose?: string
+    /** The version of Politely. */
     readonly politely: string
   }
   /** Why, with the rule, its line and its group. The URL is `url` of the record. */

@@ -1,8 +1,7 @@
 // Evidence as lines for a place of the caller's, such as a log collector.
-import { zstdCompressSync } from 'node:zlib'
 import { withMethods } from '@politely/fetcher/internal'
-import { type Evidence, Journal, type Output } from './journal.ts'
-import { type EvidenceOptions, settingsOf } from './options.ts'
+import { type Evidence, openJournal } from './journal.ts'
+import { type EvidenceOptions, STREAM_EXAMPLE, settingsOf } from './options.ts'
 
 /** Options of `evidenceStream`. */
 export interface EvidenceStreamOptions extends EvidenceOptions {
@@ -20,25 +19,14 @@ export interface EvidenceStreamOptions extends EvidenceOptions {
  * @throws {EvidenceError} if `write` throws at once, unless `onFailure` is `continue`.
  */
 export function evidenceStream(options: EvidenceStreamOptions): Evidence {
-  const example = '{ write: (lines) => void process.stdout.write(lines) }'
-  const settings = settingsOf(options, example, ['write'])
-  withMethods('options', options, ['write'], example)
+  const settings = settingsOf(options, true)
+  withMethods('options', options, ['write'], STREAM_EXAMPLE)
   let isNew = true
-  const output: Output = {
-    path: 'the stream',
-    after: undefined,
-    get isNew() {
-      return isNew
-    },
-    keep: ({ bytes }) => ({ content: zstdCompressSync(bytes).toString('base64') }),
-    ends: () => undefined,
-    rotate: () => undefined,
+  return openJournal(settings, () => ({
+    begin: () => isNew,
     write: (lines) => {
-      options.write(`${lines.join('\n')}\n`)
+      options.write(lines.map(({ text }) => `${text}\n`).join(''))
       isNew = false
     },
-    sync: () => Promise.resolve(),
-    close: () => Promise.resolve(),
-  }
-  return new Journal(settings, () => output)
+  }))
 }

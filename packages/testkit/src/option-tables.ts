@@ -370,7 +370,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'evidenceFiles, evidenceWarc and evidenceStream',
-    text: 'From `@politely/evidence`. `evidenceStream` takes the first nine and `write`.',
+    text: 'From `@politely/evidence`. `evidenceStream` takes the first six and `write`.',
     options: [
       { from: 'evidence', type: 'EvidenceOptions', at: { now: 'testing.md#vitest', '*': 'evidence.md' } },
       { from: 'evidence', type: 'EvidenceFileOptions', at: { '*': 'evidence.md' } },
