@@ -69,6 +69,12 @@ const MAX_FILES = 10_000
 /** The first 12 digits of the SHA-256 of the host's name. */
 export const HOST: string = hash('sha256', hostname()).slice(0, 12)
 
+/** One listener for all sinks. Node warns of more than ten. */
+const flushedAtExit = new Set<() => void>()
+const flushAll = () => {
+  for (const flush of flushedAtExit) flush()
+}
+
 /** @throws {EvidenceError} if nothing can be written, unless `onFailure` is `continue`. */
 export function openJournal(settings: Settings, outputOf: (settings: Settings, chain: string) => Output): Evidence {
   const { mode, onFailure, sign, now, dir } = settings
@@ -134,7 +140,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     if (!isClosed && state.failure) throw state.failure
     isClosed = true
     clearInterval(timer)
-    process.off('exit', flushNow)
+    flushedAtExit.delete(flush)
     await output.close?.().catch((error) => Promise.reject(failed(error)))
   }
 
@@ -196,9 +202,9 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
 
   flush()
   if (state.failure) refuse(state.failure)
-  const flushNow = () => flush()
-  const timer = setInterval(flushNow, FLUSH_MS).unref()
-  process.on('exit', flushNow)
+  const timer = setInterval(flush, FLUSH_MS).unref()
+  flushedAtExit.add(flush)
+  process.off('exit', flushAll).on('exit', flushAll)
   return { state, decided, ended, noteBody, close, [Symbol.asyncDispose]: close }
 }
 
