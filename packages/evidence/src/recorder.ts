@@ -104,7 +104,9 @@ function errorText(error: unknown, urls: Settings['urls']): string {
 
 /** Who decides. Its end is missing. */
 function clientText({ userAgent, productTokens, dialect: given, policy, maxBodyBytes }: DecidingClient): string {
-  const dialect = dialects[given.name as DialectName] === given ? given.name : given
+  // The client may have its own copy of core.
+  const isKnown = JSON.stringify(dialects[given.name as DialectName]) === JSON.stringify(given)
+  const dialect = isKnown ? given.name : given
   const by = { userAgent, productTokens, dialect, policy, maxBodyBytes, politely: VERSION }
   return `,"by":${json(by).slice(0, -1)}`
 }

@@ -197,18 +197,17 @@ test('compares signed heads with keys, and says what no signature covers', async
     limits: [expect.stringContaining('(0 now) can be changed or removed unseen')],
   })
   expect((await verified(dir)).limits[0]).toContain('No signature was compared with a key of yours')
-  expect((await verified(dir, [{ x: 'other' }])).findings).toMatchObject(
-    [{}, { level: 'error', problem: expect.stringMatching(/^the key .* is none of the keys you gave$/) }]
-      .slice(1)
-      .concat([{ level: 'note', problem: expect.any(String) }]),
-  )
+  const { findings } = await verified(dir, [{ x: 'other' }])
+  const strange = expect.stringMatching(/^the key .* is none of the keys you gave$/)
+  expect(findings.filter(({ level }) => level === 'error')).toMatchObject([{ problem: strange }, { problem: strange }])
   const lines = linesIn(dir)
-  writeLines(dir, [
-    ...lines.slice(0, 7),
-    lines[7]?.replace(/"signature":"./, '"signature":"_') ?? '',
-    ...lines.slice(8),
-  ])
-  expect(problemsOf((await verified(dir)).findings)).toContainEqual(['error', 'the signature of this head is wrong', 8])
+  const last = lines.findLastIndex((line) => line.includes('"kind":"head"'))
+  writeLines(
+    dir,
+    lines.map((line, n) => (n === last ? line.replace(/"signature":"./, '"signature":"_') : line)),
+  )
+  const wrong = ['error', 'the signature of this head is wrong', last + 1]
+  expect(problemsOf((await verified(dir)).findings)).toContainEqual(wrong)
 })
 
 test('ignores the WARC records of other programs, and finds records in a WARC of another name', async () => {

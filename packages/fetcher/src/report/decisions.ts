@@ -28,6 +28,10 @@ export class DecisionBases {
     if (headers !== undefined) this.#headers.set(attempt, headers)
   }
 
+  entryOf(verdict: ClientVerdict): Entry | undefined {
+    return this.#bases.get(verdict)?.entry
+  }
+
   of(verdict: ClientVerdict): Pick<Decision, 'at' | 'entry' | 'headers'> {
     const { entry, at } = this.#bases.get(verdict) ?? { entry: undefined, at: this.now() }
     return { at, entry, headers: entry && this.#headers.get(decidingAttempt(entry, at, this.client.policy)) }
@@ -60,7 +64,7 @@ export class Decisions {
 
   /** Returns whether two verdicts on one URL were made from the same state of its origin. */
   haveSameBasis(one: ClientVerdict, other: ClientVerdict): boolean {
-    return one === other || this.#bases.of(one).entry === this.#bases.of(other).entry
+    return one === other || this.#bases.entryOf(one) === this.#bases.entryOf(other)
   }
 
   ended(result: DecisionResult): void {
