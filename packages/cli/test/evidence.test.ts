@@ -42,9 +42,9 @@ test('verify says what is in order, and what it cannot see', async () => {
   expect(await evidence('verify')).toEqual({
     code: 0,
     stdout: `ok    read        6 records in 1 chain
-ok    not seen    No signature was compared with a key of yours: who can write this folder can rewrite all of it unseen.
-ok    not seen    Records after the last signed head of a chain (5 now) can be changed or removed unseen, and whole chains too.
-everything works
+warn  not seen    No signature was compared with a key of yours: who can write this folder can rewrite all of it unseen.
+warn  not seen    Records after the last signed head of a chain (5 now) can be changed or removed unseen, and whole chains too.
+0 failed, 2 to look at
 `,
     stderr: '',
   })

@@ -136,7 +136,7 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
 
   /** Finishes what processes of this host that have ended left in the folder. */
   async function finishOthers(): Promise<void> {
-    for (const name of fs.readdirSync(dir)) {
+    for (const name of fs.existsSync(dir) ? fs.readdirSync(dir) : []) {
       const path = join(dir, name)
       const finishIfLeft = async () => ((await wasLeft(path)) ? finish(path) : undefined)
       if (name.endsWith('.tmp') || name.endsWith(written)) await attempt(path, finishIfLeft)

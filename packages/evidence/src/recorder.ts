@@ -78,13 +78,18 @@ export function decisionText(decision: Decision, id: string, { urls, purpose }: 
   return `${own.slice(0, -1)}${by}${state}${headers ? once(headers, headersText) : ''}}`
 }
 
-export function resultText({ at, error, permit, ...more }: DecisionResult, { urls }: Settings): string {
+export function resultText({ at, error, permit, tookMs, ...more }: DecisionResult, { urls }: Settings): string {
+  const time = permit && new Date(permit.at).toISOString()
   return recordText('result', at, {
     ...more,
     error: error === undefined ? undefined : errorText(error, urls),
-    permit: permit && { ...permit, at: undefined, time: new Date(permit.at).toISOString() },
+    permit: permit && { ...permit, at: undefined, time, waitedMs: rounded(permit.waitedMs) },
+    tookMs: tookMs === undefined ? undefined : rounded(tookMs),
   })
 }
+
+/** Clocks have more digits than they are right. Milliseconds. */
+const rounded = (ms: number) => Math.round(ms * 1000) / 1000
 
 /** A URL of `redirectedFrom`: if hashed, its origin and `#sha256=…`. */
 function shortUrl(text: string, urls: Settings['urls']): string {
