@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createZstdCompress, gunzipSync, zstdCompressSync } from 'node:zlib'
 import { messageOf } from '@politely/fetcher/internal'
-import { type Evidence, HOST, type Line, type Output, openJournal, warn } from './journal.ts'
+import { type Evidence, HOST, type Line, type Output, openJournal, textOf, warn } from './journal.ts'
 import { type EvidenceFileOptions, type Settings, settingsOf } from './options.ts'
 
 const NDJSON = {
@@ -22,7 +22,7 @@ const NDJSON = {
   finished: '.ndjson.zst',
   /** Returns a name without its end. @param n Counts the attempts to find a free name, from 1. */
   nameOf: (now: number, n: number): string => `${new Date(now).toISOString().slice(0, 13)}${n === 1 ? '' : `.${n}`}`,
-  bytesOf: ({ text }: Line): Uint8Array => Buffer.from(`${text}\n`),
+  bytesOf: (lines: readonly Line[]): Uint8Array => Buffer.from(textOf(lines)),
 }
 
 /** How the files of a folder look. */
@@ -62,7 +62,7 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
 
   function write(lines: readonly Line[], now: number): void {
     if (format === NDJSON) for (const { copy } of lines) if (copy) keep(Buffer.from(copy.bytes, 'latin1'))
-    const data = Buffer.concat(lines.map(format.bytesOf))
+    const data = format.bytesOf(lines)
     file ??= open(now)
     try {
       for (let at = 0; at < data.length; ) at += fs.writeSync(file.fd, data, at, data.length - at, file.end + at)

@@ -25,6 +25,9 @@ import { decisionText, hashOf, recordText, resultText, robotsTxtText, VERSION } 
  */
 export type Line = { readonly text: string; readonly copy?: Copy | undefined }
 
+/** The lines as a file has them. */
+export const textOf = (lines: readonly Line[]): string => lines.map(({ text }) => `${text}\n`).join('')
+
 /** Where lines go. */
 export interface Output {
   /**
@@ -153,7 +156,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   function flush(end?: 'last'): void {
     let { seq, prev } = next
     const lines: Line[] = []
-    const put = ({ text, copy }: Line) => {
+    const put = (text: string, copy?: Copy) => {
       const line = `{"v":${RECORD_VERSION},"chain":"${chain}","seq":${seq++},"prev":"${prev}",${text}`
       prev = hash('sha256', line)
       lines.push({ text: line, copy })
@@ -161,12 +164,12 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     try {
       const at = now()
       const start = { politely: VERSION, node: process.version, pid: process.pid, host: HOST }
-      if (output.begin(at, bytes)) put({ text: recordText('start', at, start) })
-      queue.forEach(put)
-      if (gap) put({ text: recordText('gap', at, gap) })
+      if (output.begin(at, bytes)) put(recordText('start', at, start))
+      for (const { text, copy } of queue) put(text, copy)
+      if (gap) put(recordText('gap', at, gap))
       const isSigned = sign && seq > signed.seq && (end || at - signed.at >= SIGN_MS)
-      if (isSigned) put({ text: recordText('head', at, sign(chain, seq, prev)) })
-      if (end) put({ text: recordText('end', at, {}) })
+      if (isSigned) put(recordText('head', at, sign(chain, seq, prev)))
+      if (end) put(recordText('end', at, {}))
       if (lines.length === 0) return
       output.write(lines, at)
       if (isSigned) signed = { at, seq }

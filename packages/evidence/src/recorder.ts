@@ -58,33 +58,44 @@ export function robotsTxtText({ entry, at, headers, client }: Decision, copy: Co
 }
 
 export function decisionText(decision: Decision, id: string, { urls, purpose }: Settings): string {
-  const { at, verdict, entry, client, headers, redirectedFrom, ...more } = decision
+  const { at, use, verdict, entry, client, headers, redirectedFrom, obey, maxAgeMs, replaces } = decision
   const { url: written, origin, access, retryAt, crawlDelayMs, requestRates, visitTimes, ...why } = verdict
   const url = withoutCredentials(written)
   const asked = { crawlDelayMs, requestRates, visitTimes }
   const own = recordText('decision', at, {
     id,
-    ...(urls === 'whole' ? { url } : { url: origin ?? '', hashed: hash('sha256', url) }),
+    use,
+    url: urls === 'whole' ? url : (origin ?? ''),
+    hashed: urls === 'whole' ? undefined : hash('sha256', url),
     hadCredentials: url === written ? undefined : true,
     redirectedFrom: redirectedFrom.length > 0 ? redirectedFrom.map((from) => shortUrl(from, urls)) : undefined,
+    replaces,
     verdict: why,
     origin,
     access,
     asked: (crawlDelayMs ?? requestRates ?? visitTimes) === undefined ? undefined : asked,
-    ...more,
+    obey,
+    maxAgeMs,
   })
   const by = `${once(client, clientText)}${purpose === undefined ? '' : `,"purpose":${json(purpose)}`}}`
   const state = entry ? `${once(entry, entryText)},"name":"${stateOf(entry, at, client.policy)}"}` : ''
   return `${own.slice(0, -1)}${by}${state}${headers ? once(headers, headersText) : ''}}`
 }
 
-export function resultText({ at, error, permit, tookMs, ...more }: DecisionResult, { urls }: Settings): string {
+export function resultText(result: DecisionResult, { urls }: Settings): string {
+  const { id, at, outcome, error, status, permit, tookMs, keyId, body, usage } = result
+  const { waitedMs = 0, waitedFor, waitedLevel, key, delay } = permit ?? {}
   const time = permit && new Date(permit.at).toISOString()
   return recordText('result', at, {
-    ...more,
+    id,
+    outcome,
     error: error === undefined ? undefined : errorText(error, urls),
-    permit: permit && { ...permit, at: undefined, time, waitedMs: rounded(permit.waitedMs) },
+    status,
+    permit: permit && { time, waitedMs: rounded(waitedMs), waitedFor, waitedLevel, key, delay },
     tookMs: tookMs === undefined ? undefined : rounded(tookMs),
+    keyId,
+    body,
+    usage,
   })
 }
 
@@ -124,7 +135,8 @@ function entryText({ copy, earlier, origin, version, ...state }: Entry): string 
 
 /** The JSON of a record from `time` on. */
 export function recordText(kind: EvidenceRecord['kind'], at: number, fields: object): string {
-  return json({ time: new Date(at).toISOString(), kind, ...fields }).slice(1)
+  const text = json(fields)
+  return `"time":"${new Date(at).toISOString()}","kind":"${kind}"${text === '{}' ? text.slice(1) : `,${text.slice(1)}`}`
 }
 
 const isImpersonal = (name: string) => !PERSONAL_HEADER.test(name)

@@ -62,7 +62,7 @@ function warcFormat(chain: string): Format {
     written: '.warc.gz.open',
     finished: '.warc.gz',
     nameOf: (now) => `politely-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}-${chain}-${++files}`,
-    bytesOf: (line) => Buffer.concat([...recordsOf(line)]),
+    bytesOf: (lines) => Buffer.concat(lines.flatMap((line) => [...recordsOf(line)])),
   }
 }
 
