@@ -11,9 +11,9 @@ const MADE = /^\/\/ Made from /
 
 const weights = [
   // `npm run check:names` compares this list with the code.
-  { what: 'public names', max: 620, count: rowsOf(readFileSync('docs/reference/public-names.md', 'utf8')) },
-  { what: 'lines of published code', max: 57_900, count: sum(sourceTexts().map(codeLines)) },
-  { what: 'words in docs/*.md', max: 85_000, count: sum(texts('docs/*.md').map(wordsOf)) },
+  { what: 'public names', max: 645, count: rowsOf(readFileSync('docs/reference/public-names.md', 'utf8')) },
+  { what: 'lines of published code', max: 60_000, count: sum(sourceTexts().map(codeLines)) },
+  { what: 'words in docs/*.md', max: 86_500, count: sum(texts('docs/*.md').map(wordsOf)) },
 ]
 
 console.log(weights.map(({ what, max, count }) => `${count} ${what}, at most ${max}`).join('; '))

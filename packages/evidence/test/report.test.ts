@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import { type EvidenceReport, reportEvidence } from '../src/audit/index.ts'
-import { FactCounter } from '../src/audit/report-facts.ts'
+import { reportEvidence } from '../src/audit/index.ts'
+import { FactCounter, type ReportFacts } from '../src/audit/report-facts.ts'
 import { reportPage } from '../src/audit/report-page.ts'
 import type { DecisionRecord, EvidenceRecord, ResultRecord } from '../src/record.ts'
 import { BY, generateCrawl } from './report-crawl.ts'
@@ -18,7 +18,7 @@ const START = Date.UTC(2026, 10, 28, 16)
 async function report(
   records: readonly EvidenceRecord[],
   files: ReadonlyMap<string, string> = new Map(),
-): Promise<EvidenceReport> {
+): Promise<{ readonly facts: ReportFacts; readonly html: string }> {
   const counter = new FactCounter()
   for (const record of records) counter.add({ record })
   const facts = await counter.result(async (sha256) => ({ bytes: files.get(sha256) }))

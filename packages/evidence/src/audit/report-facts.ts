@@ -36,7 +36,7 @@ export interface ChangeFacts extends CrawlerChange {
 }
 
 /** What one crawler did at one site. */
-export interface SiteFacts {
+interface SiteFacts {
   readonly origin: string
   /** The product tokens of the crawler. A file may have a group for each. */
   readonly crawler: string

@@ -1,11 +1,12 @@
 // `reportEvidence`: what a folder of evidence says about a crawl, as facts and as a page.
 import { EvidenceFolder } from './read.ts'
-import { FactCounter, type ReportFacts } from './report-facts.ts'
+import { FactCounter } from './report-facts.ts'
 import { reportPage } from './report-page.ts'
 
 /** A report about a crawl. */
 export interface EvidenceReport {
-  readonly facts: ReportFacts
+  /** What `politely evidence report --json` prints. JSON-safe. */
+  readonly facts: object
   /** A page in one file, without scripts and without references to other files. */
   readonly html: string
 }
