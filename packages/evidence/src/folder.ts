@@ -12,7 +12,15 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createZstdCompress, gunzipSync, zstdCompressSync } from 'node:zlib'
 import { messageOf } from '@politely/fetcher/internal'
-import { type Evidence, HOST, type Line, type Output, openJournal, textOf, warn } from './journal.ts'
+import {
+  type Evidence,
+  HOST,
+  type Output,
+  openJournal,
+  type RecordLine,
+  textOfLines,
+  warnOfEvidence,
+} from './journal.ts'
 import { type EvidenceFileOptions, type Settings, settingsOf } from './options.ts'
 
 const NDJSON = {
@@ -22,7 +30,7 @@ const NDJSON = {
   finished: '.ndjson.zst',
   /** Returns a name without its end. @param n Counts the attempts to find a free name, from 1. */
   nameOf: (now: number, n: number): string => `${new Date(now).toISOString().slice(0, 13)}${n === 1 ? '' : `.${n}`}`,
-  bytesOf: (lines: readonly Line[]): Uint8Array => Buffer.from(textOf(lines)),
+  bytesOf: (lines: readonly RecordLine[]): Uint8Array => Buffer.from(textOfLines(lines)),
 }
 
 /** How the files of a folder look. */
@@ -60,7 +68,7 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
     return !file?.end
   }
 
-  function write(lines: readonly Line[], now: number): void {
+  function write(lines: readonly RecordLine[], now: number): void {
     if (format === NDJSON) for (const { copy } of lines) if (copy) keep(Buffer.from(copy.bytes, 'latin1'))
     const data = format.bytesOf(lines)
     file ??= open(now)
@@ -178,7 +186,8 @@ async function attempt(path: string, work: () => Promise<void>): Promise<void> {
     await work()
   } catch (error) {
     // Without the file, another process has finished it.
-    if (fs.existsSync(path)) warn(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
+    if (fs.existsSync(path))
+      warnOfEvidence(`${path}: cannot be finished (${messageOf(error)}); the next start tries it again`)
   }
 }
 

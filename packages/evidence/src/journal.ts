@@ -23,10 +23,10 @@ import { decisionText, hashOf, recordText, resultText, robotsTxtText, VERSION } 
  * A line without its line end; in the queue, from `time` on. `copy` is the file of a `robots-txt`
  * record.
  */
-export type Line = { readonly text: string; readonly copy?: Copy | undefined }
+export type RecordLine = { readonly text: string; readonly copy?: Copy | undefined }
 
 /** The lines as a file has them. */
-export const textOf = (lines: readonly Line[]): string => lines.map(({ text }) => `${text}\n`).join('')
+export const textOfLines = (lines: readonly RecordLine[]): string => lines.map(({ text }) => `${text}\n`).join('')
 
 /** Where lines go. */
 export interface Output {
@@ -36,7 +36,7 @@ export interface Output {
    */
   begin(now: number, bytes: number): boolean
   /** Writes all lines, or throws and writes none. */
-  write(lines: readonly Line[], now: number): void
+  write(lines: readonly RecordLine[], now: number): void
   /** With `fsync`: resolves when all that was written before the call survives a power loss. */
   sync?(): Promise<void>
   /** Ends the file, and waits for the work in the background. */
@@ -87,7 +87,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   const output = outputOf(settings, chain)
   /** The hashes of the robots.txt that were written. */
   const files = boundedMap<true>(MAX_FILES)
-  let queue: Line[] = []
+  let queue: RecordLine[] = []
   let bytes = 0
   /** The number of the next record, and the hash of the last line. */
   let next = { seq: 0, prev: '' }
@@ -155,7 +155,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   /** Writes the queue, or sets `state.failure`. @param end `last` to write the last record too. */
   function flush(end?: 'last'): void {
     let { seq, prev } = next
-    const lines: Line[] = []
+    const lines: RecordLine[] = []
     const put = (text: string, copy?: Copy) => {
       const line = `{"v":${RECORD_VERSION},"chain":"${chain}","seq":${seq++},"prev":"${prev}",${text}`
       prev = hash('sha256', line)
@@ -187,7 +187,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   function failed(cause: unknown): EvidenceError {
     const remedy = "the sink tries it again; or write onFailure: 'continue' to crawl on without evidence"
     const failure = new EvidenceError(path, `evidence cannot be written (${messageOf(cause)}); ${remedy}`, { cause })
-    if (state.failure === undefined) warn(failure.message)
+    if (state.failure === undefined) warnOfEvidence(failure.message)
     state.failure = failure
     return failure
   }
@@ -211,5 +211,5 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   return { state, decided, ended, noteBody, close, [Symbol.asyncDispose]: close }
 }
 
-export const warn = (message: string): void =>
+export const warnOfEvidence = (message: string): void =>
   process.emitWarning(message, { type: 'PolitelyWarning', code: 'POLITELY_EVIDENCE' })

@@ -1,6 +1,6 @@
 // Evidence as lines for a place of the caller's, such as a log collector.
 import { withMethods } from '@politely/fetcher/internal'
-import { type Evidence, openJournal, textOf } from './journal.ts'
+import { type Evidence, openJournal, textOfLines } from './journal.ts'
 import { type EvidenceOptions, STREAM_EXAMPLE, settingsOf } from './options.ts'
 
 /** Options of `evidenceStream`. */
@@ -25,7 +25,7 @@ export function evidenceStream(options: EvidenceStreamOptions): Evidence {
   return openJournal(settings, () => ({
     begin: () => isNew,
     write: (lines) => {
-      options.write(textOf(lines))
+      options.write(textOfLines(lines))
       isNew = false
     },
   }))

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { Copy } from '@politely/core/engine'
 import { boundedMap } from '@politely/fetcher/internal'
 import { type Format, folderOutput } from './folder.ts'
-import { type Evidence, type Line, openJournal } from './journal.ts'
+import { type Evidence, openJournal, type RecordLine } from './journal.ts'
 import { type EvidenceFileOptions, settingsOf } from './options.ts'
 import type { DecisionRecord, FileRecord } from './record.ts'
 
@@ -34,7 +34,7 @@ function warcFormat(chain: string): Format {
   let files = 0
   let infoId = ''
 
-  function* recordsOf({ text, copy }: Line): Generator<Uint8Array> {
+  function* recordsOf({ text, copy }: RecordLine): Generator<Uint8Array> {
     const line = JSON.parse(text) as FileRecord & Partial<Pick<DecisionRecord, 'id' | 'robotsTxt'>>
     if ((line.kind as string) === 'start') {
       infoId = randomUUID()

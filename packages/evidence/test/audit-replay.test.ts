@@ -6,7 +6,7 @@ import { type DecidingClient, type Decision, RobotsClient } from '@politely/fetc
 import { pick, randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { expect, test } from 'vitest'
 import { clientVerdictOf, invalidUrlVerdict } from '../../fetcher/src/report/client-verdict.ts'
-import { type ReplayDifference, readEvidence, replay } from '../src/audit/index.ts'
+import { type ReplayDifference, readEvidence, replayEvidence } from '../src/audit/index.ts'
 import { evidenceFiles } from '../src/index.ts'
 import { START } from './decisions.ts'
 import { newFolder, writtenFolder } from './evidence-folder.ts'
@@ -124,7 +124,7 @@ async function replayed(seeds: number): Promise<void> {
       })
   })
   const differences: ReplayDifference[] = []
-  const result = await replay(dir, { onDifference: (one) => void differences.push(one) })
+  const result = await replayEvidence(dir, { onDifference: (one) => void differences.push(one) })
   expect(differences).toEqual([])
   const { 'url-incomplete': invalid = 0, ...others } = result.notReplayable
   expect(others).toEqual({})
@@ -169,7 +169,7 @@ test('the decisions of a client come out the same: maxAgeMs, stale copies, missi
   }
   await sink.close()
   const differences: ReplayDifference[] = []
-  const result = await replay(dir, { onDifference: (one) => void differences.push(one) })
+  const result = await replayEvidence(dir, { onDifference: (one) => void differences.push(one) })
   expect(differences).toEqual([])
   expect(result).toMatchObject({ decisions: 80, same: 80, notReplayable: {} })
   const reasons = new Set<string>()

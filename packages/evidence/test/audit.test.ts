@@ -7,12 +7,12 @@ import { expect, test } from 'vitest'
 import {
   type EvidenceFinding,
   type EvidenceItem,
-  explain,
+  type EvidenceVerification,
+  explainEvidence,
   type ReplayDifference,
   readEvidence,
-  replay,
-  type Verification,
-  verify,
+  replayEvidence,
+  verifyEvidence,
 } from '../src/audit/index.ts'
 import { type Evidence, evidenceStream, evidenceWarc } from '../src/index.ts'
 import { decisionOf, entryOf, invalidDecision, ROBOTS, START } from './decisions.ts'
@@ -35,9 +35,9 @@ function crawl(sink: Evidence): void {
 async function verified(
   dir: string,
   keys?: readonly { readonly x?: string }[],
-): Promise<Verification & { readonly findings: readonly EvidenceFinding[] }> {
+): Promise<EvidenceVerification & { readonly findings: readonly EvidenceFinding[] }> {
   const findings: EvidenceFinding[] = []
-  const result = await verify(dir, { keys, onFinding: (finding) => void findings.push(finding) })
+  const result = await verifyEvidence(dir, { keys, onFinding: (finding) => void findings.push(finding) })
   return { ...result, findings }
 }
 
@@ -74,8 +74,8 @@ test('reads what the sinks have written, each robots.txt included', async () => 
       expect.stringContaining('No signature was compared with a key of yours'),
       expect.stringContaining('(7 now) can be changed or removed unseen'),
     ])
-    expect(await replay(dir)).toMatchObject({ decisions: 3, same: 3, different: 0, notReplayable: {} })
-    expect((await explain(dir, `${ORIGIN}/private/x`)).sentences[0]).toContain(
+    expect(await replayEvidence(dir)).toMatchObject({ decisions: 3, same: 3, different: 0, notReplayable: {} })
+    expect((await explainEvidence(dir, `${ORIGIN}/private/x`)).sentences[0]).toContain(
       'line 2 of robots.txt says "Disallow: /private"',
     )
   }
@@ -118,12 +118,12 @@ test('finds a robots.txt that is missing or was changed', async () => {
   const path = join(dir, 'files', folder, name)
   writeFileSync(path, zstdCompressSync('User-agent: *\nAllow: /private\n'))
   expect(problemsOf((await verified(dir)).findings)).toContainEqual(['error', 'the robots.txt HASH is damaged', 3])
-  expect(await replay(dir)).toMatchObject({ same: 0, notReplayable: { 'robots-txt-damaged': 3 } })
+  expect(await replayEvidence(dir)).toMatchObject({ same: 0, notReplayable: { 'robots-txt-damaged': 3 } })
   writeFileSync(path, 'not compressed')
   expect(await verified(dir)).toMatchObject({ errors: 1 })
   rmSync(path)
   expect(problemsOf((await verified(dir)).findings)).toContainEqual(['error', 'the robots.txt HASH is missing', 3])
-  expect(await replay(dir)).toMatchObject({ same: 0, notReplayable: { 'robots-txt-missing': 3 } })
+  expect(await replayEvidence(dir)).toMatchObject({ same: 0, notReplayable: { 'robots-txt-missing': 3 } })
 })
 
 test('a cut file is what a kill leaves: a note, and everything before the cut is read', async () => {
@@ -229,7 +229,7 @@ test('ignores the WARC records of other programs, and finds records in a WARC of
   writeFileSync(join(dir, 'crawl.warc.gz'), Buffer.concat([...others, readFileSync(join(dir, name))]))
   rmSync(join(dir, name))
   expect(await verified(dir)).toMatchObject({ records: 8, errors: 0 })
-  expect(await replay(dir)).toMatchObject({ same: 3 })
+  expect(await replayEvidence(dir)).toMatchObject({ same: 3 })
 })
 
 test('replay names the decisions that come out differently, and never counts what it can not replay', async () => {
@@ -246,7 +246,7 @@ test('replay names the decisions that come out differently, and never counts wha
     ),
   )
   const differences: ReplayDifference[] = []
-  const result = await replay(dir, { onDifference: (one) => void differences.push(one) })
+  const result = await replayEvidence(dir, { onDifference: (one) => void differences.push(one) })
   expect(result).toMatchObject({
     decisions: 5,
     same: 2,
@@ -262,13 +262,13 @@ test('replay names the decisions that come out differently, and never counts wha
     },
   ])
   const hashed = await writtenFolder(crawl, { urls: 'hashed' })
-  expect(await replay(hashed)).toMatchObject({
+  expect(await replayEvidence(hashed)).toMatchObject({
     decisions: 3,
     same: 0,
     different: 0,
     notReplayable: { 'url-incomplete': 3 },
   })
-  expect(await explain(hashed, `${ORIGIN}/page`)).toMatchObject({ decision: { line: 4 } })
+  expect(await explainEvidence(hashed, `${ORIGIN}/page`)).toMatchObject({ decision: { line: 4 } })
 })
 
 test('replay counts records with missing parts as unreadable', async () => {
@@ -285,13 +285,20 @@ test('replay counts records with missing parts as unreadable', async () => {
       dir,
       lines.map((line, n) => (n === 2 ? line.replace(from, to) : line)),
     )
-    expect(await replay(dir)).toMatchObject({ decisions: 3, same: 2, different: 0, notReplayable: { unreadable: 1 } })
+    expect(await replayEvidence(dir)).toMatchObject({
+      decisions: 3,
+      same: 2,
+      different: 0,
+      notReplayable: { unreadable: 1 },
+    })
   }
   writeLines(dir, lines.with(2, (lines[2] as string).replace('"productTokens"', '"tokens"')))
-  expect((await explain(dir, `${ORIGIN}/private/x`)).sentences).toEqual([
+  expect((await explainEvidence(dir, `${ORIGIN}/private/x`)).sentences).toEqual([
     `The record about ${ORIGIN}/private/x was changed: a part of it is missing.`,
   ])
-  await expect(replay(dir, { dialect: 'rfc' as 'rfc9309' })).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION' })
+  await expect(replayEvidence(dir, { dialect: 'rfc' as 'rfc9309' })).rejects.toMatchObject({
+    code: 'ERR_POLITELY_OPTION',
+  })
 })
 
 test('replay asks what if: another name, another dialect', async () => {
@@ -300,13 +307,13 @@ test('replay asks what if: another name, another dialect', async () => {
     sink.decided(decisionOf(`${ORIGIN}/page`, entryOf(ORIGIN, text)))
     sink.decided(decisionOf(`${ORIGIN}/private`, entryOf(ORIGIN, text)))
   })
-  expect(await replay(dir, { productTokens: ['Other'] })).toMatchObject({ different: 2 })
-  expect(await replay(dir, { dialect: 'koster-1996' })).toMatchObject({ different: 1 })
+  expect(await replayEvidence(dir, { productTokens: ['Other'] })).toMatchObject({ different: 2 })
+  expect(await replayEvidence(dir, { dialect: 'koster-1996' })).toMatchObject({ different: 1 })
 })
 
 test('explains in sentences: who, why, which file, what then', async () => {
   const dir = await writtenFolder(crawl, { purpose: 'archive' })
-  const { sentences } = await explain(dir, `${ORIGIN}/page`)
+  const { sentences } = await explainEvidence(dir, `${ORIGIN}/page`)
   expect(
     sentences
       .join('\n')
@@ -321,26 +328,26 @@ test('explains in sentences: who, why, which file, what then', async () => {
     What followed: a start at 2026-11-28T16:00:04Z after a wait of 2000 ms (crawl-delay), answered with status 200 after 100 ms.
     Recorded by Politely X in 2026-11-28T16.ndjson.zst, line 4."
   `)
-  expect((await explain(dir, `${ORIGIN}/private/x`)).sentences).toContain(
+  expect((await explainEvidence(dir, `${ORIGIN}/private/x`)).sentences).toContain(
     'What followed: not-sent (Error: disallowed).',
   )
-  const other = await explain(dir, `${ORIGIN}/private/y`)
+  const other = await explainEvidence(dir, `${ORIGIN}/private/y`)
   expect(other.decision).toBe(undefined)
   expect(other.sentences.slice(0, 2)).toEqual([
     `No decision about ${ORIGIN}/private/y is recorded.`,
     `The last one about ${ORIGIN} is of 2026-11-28T16:00:05Z.`,
   ])
   const url = `${ORIGIN}/page`
-  expect((await explain(dir, url, { at: START })).sentences).toEqual([`No decision about ${url} is recorded.`])
+  expect((await explainEvidence(dir, url, { at: START })).sentences).toEqual([`No decision about ${url} is recorded.`])
 })
 
 test('rejects what is not a folder with records', async () => {
   const dir = newFolder()
-  await expect(verify(dir)).rejects.toThrow(
+  await expect(verifyEvidence(dir)).rejects.toThrow(
     'has no records (.ndjson, .ndjson.zst or .warc.gz); write the folder that the sink writes to',
   )
-  await expect(replay(join(dir, 'x'))).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION' })
-  await expect(explain(dir, `${ORIGIN}/`)).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION' })
+  await expect(replayEvidence(join(dir, 'x'))).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION' })
+  await expect(explainEvidence(dir, `${ORIGIN}/`)).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION' })
   await expect(itemsIn(dir)).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION' })
   expect(ROBOTS).toContain('Disallow')
 })

@@ -20,7 +20,7 @@ export interface EvidenceExplanation {
  * @param options `at`: the last decision until then. Milliseconds since 1970. Default: until today.
  * @throws {OptionError} if `dir` is not a folder, or a folder without records.
  */
-export async function explain(
+export async function explainEvidence(
   dir: string,
   url: string,
   options: { readonly at?: number | undefined } = {},

@@ -1,6 +1,6 @@
 // The public API of `@politely/evidence/audit`: reads what the sinks have written.
-export { type EvidenceExplanation, explain } from './explain.ts'
+export { type EvidenceExplanation, explainEvidence } from './explain.ts'
 export { type EvidenceItem, readEvidence } from './read.ts'
-export { type Replay, type ReplayDifference, replay } from './replay.ts'
+export { type Replay, type ReplayDifference, replayEvidence } from './replay.ts'
 export { type EvidenceReport, reportEvidence } from './report.ts'
-export { type EvidenceFinding, type Verification, verify } from './verify.ts'
+export { type EvidenceFinding, type EvidenceVerification, verifyEvidence } from './verify.ts'

@@ -40,7 +40,7 @@ const MAX_RULES_BYTES = 64 * 2 ** 20
  * called with each decision that comes out differently.
  * @throws {OptionError} if this is not a folder, a folder without records, or for an unknown dialect.
  */
-export async function replay(
+export async function replayEvidence(
   dir: string,
   options: {
     readonly dialect?: DialectName | Dialect | undefined

@@ -13,13 +13,13 @@ export interface EvidenceFinding extends Place {
 }
 
 /** The result of `verify`: what it has counted. A chain is what one sink has written. */
-export interface Verification extends Readonly<Record<'records' | 'chains' | 'errors' | 'notes', number>> {
+export interface EvidenceVerification extends Readonly<Record<'records' | 'chains' | 'errors' | 'notes', number>> {
   /** What this check can't see, in sentences. */
   readonly limits: readonly string[]
 }
 
 type Finding = readonly [level: EvidenceFinding['level'], problem: string]
-type Keys = NonNullable<Parameters<typeof verify>[1]>['keys']
+type Keys = NonNullable<Parameters<typeof verifyEvidence>[1]>['keys']
 
 /** The ids of so many decisions are kept, to find results without a decision. */
 const MAX_IDS = 500_000
@@ -31,13 +31,13 @@ const MAX_IDS = 500_000
  * any key is good. `onFinding`: called with each finding.
  * @throws {OptionError} if this is not a folder, or a folder without records.
  */
-export async function verify(
+export async function verifyEvidence(
   dir: string,
   options: {
     readonly keys?: readonly { readonly x?: string }[] | undefined
     readonly onFinding?: ((finding: EvidenceFinding) => unknown) | undefined
   } = {},
-): Promise<Verification> {
+): Promise<EvidenceVerification> {
   const { keys, onFinding } = options
   const folder = new EvidenceFolder(dir)
   const check = new Check()

@@ -57,7 +57,7 @@ async function verify(args: Arguments, [dir = '']: readonly string[]): Promise<n
       const { level, file, line, problem } = found
       return pass({ ...found, ...(level === 'error' ? fail : warn)('record', `${file}:${line}: ${problem}`) })
     }
-    const result = await audit.verify(dir, { keys, onFinding })
+    const result = await audit.verifyEvidence(dir, { keys, onFinding })
     const { records, chains, limits } = result
     await pass({ ...result, ...ok('read', `${countText(records, 'record')} in ${countText(chains, 'chain')}`) })
     for (const limit of limits) await pass(warn('not seen', limit))
@@ -70,7 +70,7 @@ function explain(args: Arguments, [dir = '', url = '']: readonly string[]): Prom
   if (Number.isNaN(at))
     throw new UsageError(`--at: ${JSON.stringify(given)} is not a time; write one such as 2026-11-28T16:00:00Z`)
   return withAudit(args, async (audit) => {
-    const explanation = await audit.explain(dir, url, { at })
+    const explanation = await audit.explainEvidence(dir, url, { at })
     const exit = explanation.decision === undefined ? 'disallowed' : 'success'
     const text = () => `${explanation.sentences.map(safeText).join('\n')}\n`
     return printOne(args, () => explanation, text, exit)
@@ -90,7 +90,7 @@ function replay(args: Arguments, [dir = '']: readonly string[]): Promise<number>
       const text = `${url} (${file}:${line}) was ${recorded}; ${isWhatIf ? 'it would be' : 'it is now'} ${replayed}`
       return pass({ ...found, ...(isWhatIf ? warn : fail)('decision', text) })
     }
-    const result = await audit.replay(dir, { productTokens: reading?.productTokens, dialect, onDifference })
+    const result = await audit.replayEvidence(dir, { productTokens: reading?.productTokens, dialect, onDifference })
     for (const [why, count] of Object.entries(result.notReplayable))
       await pass(warn('no replay', `${countText(count, 'decision')}: ${why}`))
     const { decisions, same, different } = result
