@@ -6,20 +6,20 @@ import { assertOptions, callable, describeValue, integer, oneOf } from '@politel
 /** The options of all sinks. */
 export interface EvidenceOptions {
   /**
-   * When a decision is written. `buffered`, the default: at most a second after it was made, or when
+   * When a decision is written. `buffered` (the default): at most a second after it was made, or when
    * 64 KiB have gathered. A `kill -9` or SIGTERM loses that second; an exit of the process does not.
    * `before-sending`: before its request is sent. The system has the record then, so it survives
    * `kill -9`. Results are buffered in both modes.
    */
   readonly mode?: 'buffered' | 'before-sending' | undefined
   /**
-   * What happens while nothing can be written, such as on a full disk. `stop`, the default: checks
+   * What happens while nothing can be written, such as on a full disk. `stop` (the default): checks
    * reject with an `EvidenceError`, and no request is sent, until it works again. `continue`: the
    * crawl goes on. What does not fit into the buffer is lost, and a `gap` record counts it.
    */
   readonly onFailure?: 'stop' | 'continue' | undefined
   /**
-   * How URLs of pages are written. `whole`, the default: without credentials. `hashed`: the origin
+   * How URLs of pages are written. `whole` (the default): without credentials. `hashed`: the origin
    * and the SHA-256 of the URL, so that the record cannot be replayed. Errors are then written
    * without their messages.
    */

@@ -374,6 +374,7 @@ export const optionTables: readonly OptionTable[] = [
     options: [
       { from: 'evidence', type: 'EvidenceOptions', at: { now: 'testing.md#vitest', '*': 'evidence.md' } },
       { from: 'evidence', type: 'EvidenceFileOptions', at: { '*': 'evidence.md' } },
+      { from: 'evidence', type: 'EvidenceStreamOptions', at: { '*': 'evidence.md' } },
     ],
   },
   {

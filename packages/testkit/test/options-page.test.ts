@@ -45,7 +45,7 @@ const NOT_LISTED = [
 function publicTypes(): string[] {
   return optionPackages.flatMap((folder) => {
     const { exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'))
-    const entries = Object.keys(exports).filter((name) => name !== './package.json' && name !== './internal')
+    const entries = Object.keys(exports).filter((name) => !name.endsWith('.json') && name !== './internal')
     return entries.flatMap((name) => {
       const text = readFileSync(join(root, 'packages', folder, exports[name]['politely-source']), 'utf8')
       return text.match(/\b[A-Z]\w*Options\b/g) ?? []
