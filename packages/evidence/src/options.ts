@@ -68,13 +68,15 @@ export function settingsOf(options: Partial<EvidenceFileOptions>, isStream = fal
   const { dir = '', rotateEveryMs = 3_600_000, maxFileBytes = 2 ** 28, fsync = false } = options
   if (!isStream && (typeof dir !== 'string' || dir === ''))
     throw new OptionError('dir', `${describeValue(dir)} is not a folder; expected a path such as "evidence"`)
+  if (purpose !== undefined && typeof purpose !== 'string')
+    throw new OptionError('purpose', `${describeValue(purpose)} is not a text; expected one such as "search"`)
   if (typeof fsync !== 'boolean') throw new OptionError('fsync', `${describeValue(fsync)} is not true or false`)
   return {
     mode: oneOf('mode', fsync ? 'before-sending' : mode, ['buffered', 'before-sending']),
     onFailure: oneOf('onFailure', onFailure, ['stop', 'continue']),
     urls: oneOf('urls', urls, ['whole', 'hashed']),
     purpose,
-    sign: key && signerBy(key),
+    sign: key === undefined ? undefined : signerBy(key),
     now: callable('now', now, 'a function that returns milliseconds'),
     dir,
     rotateEveryMs: integer('rotateEveryMs', rotateEveryMs, { min: 1000, example: 3_600_000 }),
