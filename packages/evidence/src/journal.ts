@@ -61,7 +61,7 @@ export interface Evidence extends EvidenceSink, AsyncDisposable {
 }
 
 /** A queue of this size is written at once. */
-const FULL_BYTES = 65_536
+const FULL_BYTES = 32_768
 /** While nothing can be written, results of running requests may fill the queue up to this size. */
 const MAX_BYTES = 2 ** 22
 /** What a line has before `time`, and the most that a flush adds to the queue. */

@@ -7,7 +7,7 @@ import { assertOptions, callable, describeValue, integer, oneOf } from '@politel
 export interface EvidenceOptions {
   /**
    * When a decision is written. `buffered`, the default: at most a second after it was made, or when
-   * 64 KiB have gathered. A `kill -9` or SIGTERM loses that second; an exit of the process does not.
+   * 32 KiB have gathered. A `kill -9` or SIGTERM loses that second; an exit of the process does not.
    * `before-sending`: before its request is sent. The system has the record then, so it survives
    * `kill -9`. Results are buffered in both modes.
    */
