@@ -63,8 +63,10 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
   /** What runs in the background, one after another. Never rejects. */
   let work = attempt(dir, finishOthers)
 
-  function begin(now: number, bytes: number): boolean {
-    if (file && (periodAt(now) !== file.period || file.end + bytes > maxFileBytes || wasRemoved(file.fd))) rotate(file)
+  function begin(now: number, bytes: number, onRemoved: () => void): boolean {
+    const isRemoved = file !== undefined && wasRemoved(file.fd)
+    if (isRemoved) onRemoved()
+    if (file && (isRemoved || periodAt(now) !== file.period || file.end + bytes > maxFileBytes)) rotate(file)
     return !file?.end
   }
 

@@ -33,8 +33,9 @@ export interface Output {
   /**
    * Ends the file if it is time, or if `bytes` more do not fit. Returns whether the next line begins
    * a file.
+   * @param onRemoved Called if somebody has removed the file, and maybe the robots.txt too.
    */
-  begin(now: number, bytes: number): boolean
+  begin(now: number, bytes: number, onRemoved: () => void): boolean
   /** Writes all lines, or throws and writes none. */
   write(lines: readonly RecordLine[], now: number): void
   /** With `fsync`: resolves when all that was written before the call survives a power loss. */
@@ -167,7 +168,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     try {
       const at = now()
       const start = { politely: VERSION, node: process.version, pid: process.pid, host: HOST }
-      if (output.begin(at, bytes + OWN_BYTES)) put(recordText('start', at, start))
+      if (output.begin(at, bytes + OWN_BYTES, () => files.clear())) put(recordText('start', at, start))
       for (const { text, copy } of queue) put(text, copy)
       if (gap) put(recordText('gap', at, gap))
       const isSigned = sign && seq > signed.seq && (end || Math.abs(at - signed.at) >= SIGN_MS)

@@ -312,6 +312,18 @@ describe('evidenceFiles', () => {
     expect(recordsOf(dir).map(({ kind }) => kind)).toEqual(['start', 'robots-txt', 'decision', 'end'])
   })
 
+  it('keeps robots.txt once more if its folder was removed', async () => {
+    const dir = newFolder()
+    const sink = evidenceFiles({ dir, mode: 'before-sending', now: () => START })
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    fs.rmSync(dir, { recursive: true })
+    for (let n = 0; n < 3; n++) sink.decided(decisionOf(`https://a.example/${n}`, ENTRY))
+    await sink.close()
+    expect(fs.readdirSync(join(dir, 'files'))).toHaveLength(1)
+    const kinds = recordsOf(dir).map(({ kind }) => kind)
+    expect(kinds).toEqual(['start', 'decision', 'robots-txt', 'decision', 'decision', 'end'])
+  })
+
   test.each([
     [{ dir: '' }, /^dir: /],
     [{ dir: 'x', fsync: 'no' }, /^fsync: /],
