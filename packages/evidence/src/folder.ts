@@ -75,6 +75,7 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
     const data = format.bytesOf(lines)
     file ??= open(now)
     try {
+      if (file.end === 0) syncFolder(dir)
       for (let at = 0; at < data.length; ) at += fs.writeSync(file.fd, data, at, data.length - at, file.end + at)
       file.end += data.length
     } catch (error) {
@@ -101,7 +102,8 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
     await work
   }
 
-  function rotate({ fd, path }: OpenFile): void {
+  function rotate({ fd, path, end }: OpenFile): void {
+    fs.ftruncateSync(fd, end) // if that has failed after half a write
     if (fsync) fs.fdatasyncSync(fd)
     file = undefined
     const isLost = wasRemoved(fd) // another file may get its name
@@ -120,7 +122,6 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
       if (fs.existsSync(path) || fs.existsSync(finishedPath(path))) continue
       try {
         const fd = fs.openSync(path, 'wx')
-        syncFolder(dir)
         return { fd, path, period: periodAt(now), end: 0 }
       } catch (error) {
         if (!isError(error, 'EEXIST')) throw error

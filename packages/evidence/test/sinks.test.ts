@@ -422,6 +422,33 @@ describe('a full disk', () => {
     expect(kinds).toEqual(['start', 'robots-txt', 'decision', 'end'])
   })
 
+  it('leaves no half record, even if a file cannot be cut back', async () => {
+    const dir = newFolder()
+    warnings()
+    const sink = evidenceFiles({ dir, mode: 'before-sending', now: () => START })
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    const repair = failing('writeSync', 'ENOSPC', 500)
+    const spy = vi.spyOn(fs, 'ftruncateSync').mockImplementationOnce(() => {
+      throw new Error('EIO')
+    })
+    onTestFinished(() => spy.mockRestore())
+    expect(() => sink.decided(decisionOf('https://a.example/', ENTRY))).toThrow(/EIO/)
+    repair()
+    await sink.close()
+    expect(zstdDecompressSync(readFileSync(join(dir, filesIn(dir)[0] as string))).at(-1)).toBe(10)
+  })
+
+  it('leaves no empty files if the folder cannot be synced', () => {
+    const dir = newFolder()
+    warnings()
+    const spy = vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
+      throw new Error('EINVAL')
+    })
+    onTestFinished(() => spy.mockRestore())
+    for (let n = 0; n < 3; n++) expect(() => evidenceFiles({ dir, fsync: true })).toThrow(/EINVAL/)
+    expect(filesIn(dir)).toEqual([])
+  })
+
   it('does not let `ended` throw after the end', async () => {
     const { sink } = streamOf()
     const { id } = sink.decided(decisionOf('https://a.example/', ENTRY))
