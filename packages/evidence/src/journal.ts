@@ -110,8 +110,8 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     if (isNew) add(robotsTxtText(decision, copy, settings), copy)
     add(decisionText(decision, id, settings))
     if (isNew) files.set(hashOf(copy), true)
-    const isDue = mode === 'before-sending' || bytes >= FULL_BYTES || state.failure !== undefined
-    if (isDue && (!state.failure || onFailure === 'stop')) flush() // else each second
+    // If the crawl continues after a failure, the timer tries again, and not each page.
+    if (state.failure ? onFailure === 'stop' : mode === 'before-sending' || bytes >= FULL_BYTES) flush()
     if (state.failure && (bytes >= FULL_BYTES || onFailure === 'stop')) {
       queue.length = before.length
       bytes = before.bytes
