@@ -63,8 +63,10 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
   /** What runs in the background, one after another. Never rejects. */
   let work = attempt(dir, finishOthers)
 
-  function begin(now: number, bytes: number): boolean {
-    if (file && (periodAt(now) !== file.period || file.end + bytes > maxFileBytes || wasRemoved(file.fd))) rotate(file)
+  function begin(now: number, bytes: number, onRemoved: () => void): boolean {
+    const isRemoved = file !== undefined && wasRemoved(file.fd)
+    if (isRemoved) onRemoved()
+    if (file && (isRemoved || periodAt(now) !== file.period || file.end + bytes > maxFileBytes)) rotate(file)
     return !file?.end
   }
 
@@ -73,6 +75,7 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
     const data = format.bytesOf(lines)
     file ??= open(now)
     try {
+      if (file.end === 0) syncFolder(dir)
       for (let at = 0; at < data.length; ) at += fs.writeSync(file.fd, data, at, data.length - at, file.end + at)
       file.end += data.length
     } catch (error) {
@@ -99,7 +102,8 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
     await work
   }
 
-  function rotate({ fd, path }: OpenFile): void {
+  function rotate({ fd, path, end }: OpenFile): void {
+    fs.ftruncateSync(fd, end) // if that has failed after half a write
     if (fsync) fs.fdatasyncSync(fd)
     file = undefined
     const isLost = wasRemoved(fd) // another file may get its name
@@ -118,7 +122,6 @@ export function folderOutput({ dir, rotateEveryMs, maxFileBytes, fsync }: Settin
       if (fs.existsSync(path) || fs.existsSync(finishedPath(path))) continue
       try {
         const fd = fs.openSync(path, 'wx')
-        syncFolder(dir)
         return { fd, path, period: periodAt(now), end: 0 }
       } catch (error) {
         if (!isError(error, 'EEXIST')) throw error

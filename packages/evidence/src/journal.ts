@@ -33,8 +33,9 @@ export interface Output {
   /**
    * Ends the file if it is time, or if `bytes` more do not fit. Returns whether the next line begins
    * a file.
+   * @param onRemoved Called if somebody has removed the file, and maybe the robots.txt too.
    */
-  begin(now: number, bytes: number): boolean
+  begin(now: number, bytes: number, onRemoved: () => void): boolean
   /** Writes all lines, or throws and writes none. */
   write(lines: readonly RecordLine[], now: number): void
   /** With `fsync`: resolves when all that was written before the call survives a power loss. */
@@ -61,9 +62,11 @@ export interface Evidence extends EvidenceSink, AsyncDisposable {
 }
 
 /** A queue of this size is written at once. */
-const FULL_BYTES = 65_536
+const FULL_BYTES = 32_768
 /** While nothing can be written, results of running requests may fill the queue up to this size. */
 const MAX_BYTES = 2 ** 22
+/** What a line has before `time`, and the most that a flush adds to the queue. */
+const [LINK_BYTES, OWN_BYTES] = [128, 2048]
 const FLUSH_MS = 1000
 const SIGN_MS = 60_000
 /** How many hashes of robots.txt are remembered. A forgotten one is written once more. */
@@ -107,7 +110,8 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     if (isNew) add(robotsTxtText(decision, copy, settings), copy)
     add(decisionText(decision, id, settings))
     if (isNew) files.set(hashOf(copy), true)
-    if (mode === 'before-sending' || bytes >= FULL_BYTES || (state.failure && onFailure === 'stop')) flush()
+    // If the crawl continues after a failure, the timer tries again, and not each page.
+    if (state.failure ? onFailure === 'stop' : mode === 'before-sending' || bytes >= FULL_BYTES) flush()
     if (state.failure && (bytes >= FULL_BYTES || onFailure === 'stop')) {
       queue.length = before.length
       bytes = before.bytes
@@ -122,7 +126,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     try {
       if (isClosed || bytes >= MAX_BYTES) lose()
       else add(resultText(result, settings))
-      if (bytes >= FULL_BYTES) flush()
+      if (bytes >= FULL_BYTES && !state.failure) flush()
     } catch (error) {
       failed(error)
       lose()
@@ -149,7 +153,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
 
   function add(text: string, copy?: Copy): void {
     queue.push({ text, copy })
-    bytes += text.length + (copy?.bytes.length ?? 0)
+    bytes += LINK_BYTES + Buffer.byteLength(text) + (copy?.bytes.length ?? 0)
   }
 
   /** Writes the queue, or sets `state.failure`. @param end `last` to write the last record too. */
@@ -164,10 +168,10 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
     try {
       const at = now()
       const start = { politely: VERSION, node: process.version, pid: process.pid, host: HOST }
-      if (output.begin(at, bytes)) put(recordText('start', at, start))
+      if (output.begin(at, bytes + OWN_BYTES, () => files.clear())) put(recordText('start', at, start))
       for (const { text, copy } of queue) put(text, copy)
       if (gap) put(recordText('gap', at, gap))
-      const isSigned = sign && seq > signed.seq && (end || at - signed.at >= SIGN_MS)
+      const isSigned = sign && seq > signed.seq && (end || Math.abs(at - signed.at) >= SIGN_MS)
       if (isSigned) put(recordText('head', at, sign(chain, seq, prev)))
       if (end) put(recordText('end', at, {}))
       if (lines.length === 0) return

@@ -7,7 +7,7 @@ import { assertOptions, callable, describeValue, integer, oneOf } from '@politel
 export interface EvidenceOptions {
   /**
    * When a decision is written. `buffered` (the default): at most a second after it was made, or when
-   * 64 KiB have gathered. A `kill -9` or SIGTERM loses that second; an exit of the process does not.
+   * 32 KiB have gathered. A `kill -9` or SIGTERM loses that second; an exit of the process does not.
    * `before-sending`: before its request is sent. The system has the record then, so it survives
    * `kill -9`. Results are buffered in both modes.
    */
@@ -68,13 +68,15 @@ export function settingsOf(options: Partial<EvidenceFileOptions>, isStream = fal
   const { dir = '', rotateEveryMs = 3_600_000, maxFileBytes = 2 ** 28, fsync = false } = options
   if (!isStream && (typeof dir !== 'string' || dir === ''))
     throw new OptionError('dir', `${describeValue(dir)} is not a folder; expected a path such as "evidence"`)
+  if (purpose !== undefined && typeof purpose !== 'string')
+    throw new OptionError('purpose', `${describeValue(purpose)} is not a text; expected one such as "search"`)
   if (typeof fsync !== 'boolean') throw new OptionError('fsync', `${describeValue(fsync)} is not true or false`)
   return {
     mode: oneOf('mode', fsync ? 'before-sending' : mode, ['buffered', 'before-sending']),
     onFailure: oneOf('onFailure', onFailure, ['stop', 'continue']),
     urls: oneOf('urls', urls, ['whole', 'hashed']),
     purpose,
-    sign: key && signerBy(key),
+    sign: key === undefined ? undefined : signerBy(key),
     now: callable('now', now, 'a function that returns milliseconds'),
     dir,
     rotateEveryMs: integer('rotateEveryMs', rotateEveryMs, { min: 1000, example: 3_600_000 }),

@@ -232,6 +232,18 @@ test('escapes the texts of sites', async () => {
   expect(html).toContain('/&#60;script&#62;alert(1)&#60;/script&#62;&#34;\\u{202e}')
 })
 
+test.each([
+  { verdict: { allowed: false, because: 'rule', rule: { line: ['<script>'] } } },
+  { verdict: { allowed: false, because: 'rule', rule: { line: { toLocaleString: 1 } } } },
+  { by: {} },
+  { time: '<script>', verdict: { allowed: false, because: 'rule' } },
+  { access: { outcome: 'success', copy: {} }, robotsTxt: {} },
+])('reads a record that was changed: %j', async (changed) => {
+  const { html, facts } = await report([decision('a', 0), decision('b', 0, changed as never), result('a', 10)])
+  expect(html).not.toMatch(/<script/)
+  expect(facts.totals.requests).toBe(1)
+})
+
 test('draws at most 40 bars, however long the crawl is', async () => {
   const days = 90
   const records = Array.from({ length: days * 24 }, (_, n) => [

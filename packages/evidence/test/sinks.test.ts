@@ -236,8 +236,11 @@ describe('evidenceFiles', () => {
   it('begins a file each hour, and before a file is too large; the chain goes on', async () => {
     const dir = newFolder()
     let now = START
-    const sink = evidenceFiles({ dir, now: () => now, maxFileBytes: 65_536, key: privateKey() })
-    for (let n = 0; n < 120; n++) sink.decided(decisionOf(`https://a.example/${n}`, ENTRY))
+    const sink = evidenceFiles({ dir, now: () => now, maxFileBytes: 80_000, key: privateKey() })
+    for (let n = 0; n < 100; n++) {
+      const { id } = sink.decided(decisionOf(`https://a.example/${n}/ä`, ENTRY))
+      sink.ended({ id, at: now, outcome: 'answered', status: 200 })
+    }
     now += HOUR
     sink.decided(decisionOf('https://a.example/', ENTRY))
     await sink.close()
@@ -249,6 +252,7 @@ describe('evidenceFiles', () => {
       '2026-11-28T17.ndjson.zst',
     ])
     const parts = files.map((name) => linesOf(join(dir, name))).toSorted((a, b) => firstSeq(a) - firstSeq(b))
+    for (const lines of parts) expect(Buffer.byteLength(`${lines.join('\n')}\n`)).toBeLessThanOrEqual(80_000)
     expect(parts.map((lines) => recordsIn(lines)[0])).toMatchObject([
       { kind: 'start' },
       { kind: 'start' },
@@ -256,7 +260,7 @@ describe('evidenceFiles', () => {
       { kind: 'start' },
     ])
     expect(brokenLinks(parts.flat())).toEqual([])
-    expect(parts.flat().filter((line) => line.includes('"kind":"decision"'))).toHaveLength(121)
+    expect(parts.flat().filter((line) => line.includes('"kind":"decision"'))).toHaveLength(101)
   })
 
   it('shares a folder with another sink', async () => {
@@ -308,11 +312,25 @@ describe('evidenceFiles', () => {
     expect(recordsOf(dir).map(({ kind }) => kind)).toEqual(['start', 'robots-txt', 'decision', 'end'])
   })
 
+  it('keeps robots.txt once more if its folder was removed', async () => {
+    const dir = newFolder()
+    const sink = evidenceFiles({ dir, mode: 'before-sending', now: () => START })
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    fs.rmSync(dir, { recursive: true })
+    for (let n = 0; n < 3; n++) sink.decided(decisionOf(`https://a.example/${n}`, ENTRY))
+    await sink.close()
+    expect(fs.readdirSync(join(dir, 'files'))).toHaveLength(1)
+    const kinds = recordsOf(dir).map(({ kind }) => kind)
+    expect(kinds).toEqual(['start', 'decision', 'robots-txt', 'decision', 'decision', 'end'])
+  })
+
   test.each([
     [{ dir: '' }, /^dir: /],
     [{ dir: 'x', fsync: 'no' }, /^fsync: /],
     [{ dir: 'x', mode: 'fast' }, /^mode: /],
     [{ dir: 'x', key: { kty: 'OKP', crv: 'Ed25519', x: 'secret', d: 'secret' } }, /^key: (?!.*secret)/],
+    [{ dir: 'x', key: '' }, /^key: /],
+    [{ dir: 'x', purpose: 42 }, /^purpose: 42 is not a text/],
     [{ dir: 'x', maxFileBytes: 1 }, /^maxFileBytes: /],
     [{ dir: 'x', directory: 'y' }, /directory/],
   ])('refuses %j', (options, message) => {
@@ -363,11 +381,14 @@ describe('a full disk', () => {
     const warn = warnings()
     const sink = evidenceFiles({ dir, mode, onFailure: 'continue', now: () => START })
     const repair = failing('writeSync', 'ENOSPC')
-    for (let n = 0; n < 200; n++) sink.decided(decisionOf(`https://a.example/${n}`, ENTRY))
+    for (let n = 0; n < 200; n++) {
+      const { id } = sink.decided(decisionOf(`https://a.example/${n}`, ENTRY))
+      for (let m = 0; m < 5; m++) sink.ended({ id, at: START, outcome: 'answered' })
+    }
+    expect(fs.writeSync).toHaveBeenCalledTimes(1) // the timer tries again, not each page
     const { lost } = sink.state
     expect(lost).toBeGreaterThan(100)
     repair()
-    sink.decided(decisionOf('https://a.example/', ENTRY))
     await sink.close()
     expect(warn).toHaveBeenCalledTimes(1)
     const [name = ''] = filesIn(dir)
@@ -378,7 +399,7 @@ describe('a full disk', () => {
     expect(records.filter(({ kind }) => kind === 'gap')).toMatchObject([
       { lost, error: expect.stringMatching(/ENOSPC/) },
     ])
-    expect(records.filter(({ kind }) => kind === 'decision')).toHaveLength(201 - lost)
+    expect(records.filter(({ kind }) => kind === 'decision')).toHaveLength(200 - lost)
   })
 
   it('is reported when the sink is created', () => {
@@ -399,6 +420,33 @@ describe('a full disk', () => {
     await sink.close()
     const kinds = recordsIn(linesOf(join(dir, '2026-11-28T16.ndjson.zst'))).map(({ kind }) => kind)
     expect(kinds).toEqual(['start', 'robots-txt', 'decision', 'end'])
+  })
+
+  it('leaves no half record, even if a file cannot be cut back', async () => {
+    const dir = newFolder()
+    warnings()
+    const sink = evidenceFiles({ dir, mode: 'before-sending', now: () => START })
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    const repair = failing('writeSync', 'ENOSPC', 500)
+    const spy = vi.spyOn(fs, 'ftruncateSync').mockImplementationOnce(() => {
+      throw new Error('EIO')
+    })
+    onTestFinished(() => spy.mockRestore())
+    expect(() => sink.decided(decisionOf('https://a.example/', ENTRY))).toThrow(/EIO/)
+    repair()
+    await sink.close()
+    expect(zstdDecompressSync(readFileSync(join(dir, filesIn(dir)[0] as string))).at(-1)).toBe(10)
+  })
+
+  it('leaves no empty files if the folder cannot be synced', () => {
+    const dir = newFolder()
+    warnings()
+    const spy = vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
+      throw new Error('EINVAL')
+    })
+    onTestFinished(() => spy.mockRestore())
+    for (let n = 0; n < 3; n++) expect(() => evidenceFiles({ dir, fsync: true })).toThrow(/EINVAL/)
+    expect(filesIn(dir)).toEqual([])
   })
 
   it('does not let `ended` throw after the end', async () => {
@@ -428,8 +476,12 @@ describe('the clock', () => {
     expect(kinds().join(' ')).toBe('start head robots-txt decision head')
     vi.advanceTimersByTime(600_000)
     expect(kinds()).toHaveLength(5)
+    vi.setSystemTime(START - HOUR) // the clock is set back
+    sink.decided(decisionOf('https://a.example/', ENTRY))
+    vi.advanceTimersByTime(1_000)
+    expect(kinds().slice(5)).toEqual(['decision', 'head'])
     await sink.close()
-    expect(kinds().slice(5)).toEqual(['end'])
+    expect(kinds().slice(7)).toEqual(['end'])
   })
 })
 

@@ -47,7 +47,7 @@ export function firstWarcRecord(bytes: Buffer): Piece | undefined {
   const end = bytes.indexOf(HEADER_END)
   if (end === -1) return undefined
   const headers = bytes.toString('latin1', 0, end)
-  const field = (name: string) => new RegExp(`^${name}: *(.*?) *$`, 'im').exec(headers)?.[1] ?? ''
+  const field = (name: string) => new RegExp(`^${name}:(.*)`, 'im').exec(headers)?.[1]?.trim() ?? ''
   const size = field('content-length')
   if (!headers.startsWith('WARC/') || !/^\d+$/.test(size))
     throw Object.assign(new Error('not a record'), { code: 'ERR_NO_WARC_RECORD' })

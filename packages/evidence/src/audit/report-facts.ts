@@ -127,8 +127,12 @@ export class FactCounter {
     if (facts.from === '' || record.time < facts.from) facts.from = record.time
     if (record.time > facts.to) facts.to = record.time
     if (record.kind === 'gap') facts.lostRecords += record.lost
-    if (record.kind === 'decision') this.#decided(record)
-    if (record.kind === 'result') this.#ended(record)
+    try {
+      if (record.kind === 'decision') this.#decided(record)
+      if (record.kind === 'result') this.#ended(record)
+    } catch {
+      facts.unreadable++ // the record was changed: a part of it is missing, or has another type
+    }
   }
 
   async result(fileOf: FileOf): Promise<ReportFacts> {
@@ -174,8 +178,8 @@ export class FactCounter {
     const site = entryOf<string, Site>(this.#sites, `${origin} ${crawler}`, create)
     const copy = access?.copy && robotsTxt
     site.robotsTxt = copy?.sha256 ?? access?.outcome ?? ''
-    if (copy !== undefined) site.copies.set(copy.confirmedAt, copy.sha256)
-    else if (access?.outcome === 'unavailable') site.copies.set(access.checkedAt, '')
+    if (copy !== undefined) site.copies.set(Date.parse(isoTime(copy.confirmedAt)), copy.sha256)
+    else if (access?.outcome === 'unavailable') site.copies.set(Date.parse(isoTime(access.checkedAt)), '')
     if (site.copies.size > MANY_COPIES) site.copies = new Map(withoutRepeats(site.copies))
     return site
   }
@@ -271,6 +275,7 @@ function delayAsked(asked: DecisionRecord['asked'], at: number): number {
   return delayOf({ ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs, requestRates }, at).delayMs
 }
 
+/** @throws {RangeError} for what is not a time. */
 function isoTime(at: number): string {
   return new Date(at).toISOString()
 }

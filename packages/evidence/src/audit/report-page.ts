@@ -116,8 +116,9 @@ function durationText(ms: number): string {
   return `${number(Number((ms / size).toPrecision(3)))} ${unit}`
 }
 
+/** Also for what is not a number: a record may have been changed. */
 function number(value: number): string {
-  return value.toLocaleString('en')
+  return Number(value).toLocaleString('en')
 }
 
 function escaped(text: string): string {
