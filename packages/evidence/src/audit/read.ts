@@ -102,6 +102,8 @@ export class EvidenceFolder {
           this.#robots.set(record.sha256, Buffer.from(record.content, 'base64'))
         if (!isWarc || link || piece === undefined) yield { ...item, file, line } // not of another program
       }
+      // Node 22 doesn't tell that a compressed file is cut.
+      if (line === 0 && file.endsWith('.zst')) yield { problem: 'the file has no records', level: 'error', file, line }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code === undefined) throw error
