@@ -157,7 +157,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
   }
 
   /** Writes the queue, or sets `state.failure`. @param end `last` to write the last record too. */
-  function flush(end?: 'last'): void {
+  function flush(end?: 'last', isAgain = false): void {
     let { seq, prev } = next
     const lines: RecordLine[] = []
     const put = (text: string, copy?: Copy) => {
@@ -184,6 +184,7 @@ export function openJournal(settings: Settings, outputOf: (settings: Settings, c
       state.failure = undefined
     } catch (error) {
       failed(error)
+      if (!isAgain && (error as NodeJS.ErrnoException).code === 'EFBIG') flush(end, true) // a new file may grow
     }
   }
 

@@ -131,9 +131,7 @@ describe('a process', () => {
       const parts = names.map((name) => linesOf(join(dir, name))).toSorted((a, b) => firstSeq(a) - firstSeq(b))
       expect(brokenLinks(parts.flat())).toEqual([])
       expect([...decisionsIn(dir)]).toEqual(idsIn(stdout))
-      const failures = stdout.match(/^failed ERR_POLITELY_EVIDENCE EFBIG$/gm) ?? []
-      expect(failures.length).toBe(onFailure === 'stop' ? 300 - idsIn(stdout).length : 0)
-      if (onFailure === 'continue') expect(idsIn(stdout)).toHaveLength(300)
+      expect(idsIn(stdout)).toHaveLength(300)
     },
   )
 })
