@@ -89,7 +89,7 @@ function checkContents({ folder: from, published, paths }) {
   const bytes = paths.reduce((sum, path) => sum + (statSync(join(from, path), { throwIfNoEntry: false })?.size ?? 0), 0)
   if (bytes > MAX_UNPACKED_BYTES) problems.push(`${from}: ${bytes} bytes unpacked, at most ${MAX_UNPACKED_BYTES}`)
   const expected =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.md|(bundle|dist|src)\/.*|(grafana|prometheus)\/.*|sql\/.*\.sql|required\.(cjs|d\.cts))$/
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.md|(bundle|dist|src)\/.*|(grafana|prometheus)\/.*|sql\/.*\.sql|data\/.*\.schema\.json|required\.(cjs|d\.cts))$/
   if (JSON.stringify(published.exports).includes('politely-source'))
     problems.push(`${from}: the condition politely-source is in the tarball, whose sources are not`)
   for (const path of paths)

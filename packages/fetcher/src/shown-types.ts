@@ -22,7 +22,7 @@ export type {
   RulesVerdict,
   UrlProblem,
 } from '@politely/core'
-export type { Copy, Entry, State } from '@politely/core/engine'
+export type { AccessPolicy, Copy, Delay, Entry, State } from '@politely/core/engine'
 export type {
   AccessDefaults,
   BoundDialect,
