@@ -1,12 +1,10 @@
 // The gate of a command line: the pace of its requests for pages.
-import { isPolitelyError } from '@politely/core'
-import { loadOptional } from '@politely/core/flags'
 import type { RobotsClient } from '@politely/fetcher'
 import { type PoliteFetch, PoliteGate, politely } from '@politely/gate'
 import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../exit-code.ts'
 import { errorLine } from '../output/style.ts'
 import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from './numbers.ts'
+import { withPackage } from './optional-package.ts'
 import { type Fetch, withPages } from './pages.ts'
 
 /** What a command that requests pages works with. */
@@ -50,16 +48,6 @@ export function withGate<T>(
 async function evidenceOf(args: Arguments) {
   const dir = args.get('evidence')
   if (dir === undefined) return undefined
-  const name = '@politely/evidence'
-  const missing = `--evidence: its package is not installed; write npm install ${name} (with --global if politely is global)`
-  const { evidenceFiles } = await loadOptional(
-    name,
-    () => import('@politely/evidence'),
-    () => new UsageError(missing),
-  )
-  try {
-    return evidenceFiles({ dir })
-  } catch (error) {
-    throw isPolitelyError(error) ? new UsageError(`--evidence: ${error.message}`) : error
-  }
+  const load = () => import('@politely/evidence')
+  return withPackage('@politely/evidence', load, '--evidence', async ({ evidenceFiles }) => evidenceFiles({ dir }))
 }

@@ -221,7 +221,7 @@ function isEqual(form: RuleForm, other: RuleForm): boolean {
 }
 
 /** Returns the value of a key. Sets a new value first if the key is missing. */
-function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const found = map.get(key)
   if (found !== undefined) return found
   const made = make()

@@ -15,7 +15,7 @@ const MAX_PIECE_BYTES = 64 * 2 ** 20
 const HEADER_END = '\r\n\r\n'
 
 /**
- * Yields the pieces; at the end undefined if the last one is cut.
+ * Yields the pieces; at the end undefined if the last piece is cut.
  * @param first Returns the piece at the start of the bytes; undefined if its end is missing.
  */
 export async function* piecesOf(

@@ -36,7 +36,7 @@ const MAX_RULES_BYTES = 64 * 2 ** 20
  * of the site, the same time, the same options. Counts those that come out the same: the same
  * verdict by the same line.
  * @param options "What if?": the `productTokens` to look for in robots.txt, and the `dialect` by which
- * robots.txt, and a 401 or 403 for it, is read. Default: those of each decision. `onDifference`:
+ * robots.txt, and a 401 or 403 for it, is read. Default: the names and the dialect of each decision. `onDifference`:
  * called with each decision that comes out differently.
  * @throws {OptionError} if this is not a folder, a folder without records, or for an unknown dialect.
  */

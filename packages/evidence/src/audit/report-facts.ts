@@ -6,7 +6,7 @@
 // What depends on that order is collected for each site, and sorted at the end.
 import { type CrawlerRules, type Dialect, parseRobots, type Rule } from '@politely/core'
 import { delayOf } from '@politely/core/engine'
-import { ChangeCounter, type CrawlerChange, samplePaths, sampleUrl } from '@politely/core/review'
+import { ChangeCounter, type CrawlerChange, entryOf, samplePaths, sampleUrl } from '@politely/core/review'
 import type { DecisionRecord, ResultRecord } from '../record.ts'
 import type { EvidenceItem } from './read.ts'
 
@@ -278,11 +278,4 @@ function delayAsked(asked: DecisionRecord['asked'], at: number): number {
 /** @throws {RangeError} for what is not a time. */
 function isoTime(at: number): string {
   return new Date(at).toISOString()
-}
-
-/** Returns the value of a key, which is created if it is missing. */
-function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
-  const value = map.get(key) ?? create()
-  map.set(key, value)
-  return value
 }

@@ -82,7 +82,7 @@ export class GrantedPermit implements NestablePermit {
   #sending: Sending | undefined
   #status: number | undefined
   #isAnswered = false
-  /** Why the request got no response, if that was said. */
+  /** Why the request got no response, if its sender has said so. */
   failure: { readonly error: unknown } | undefined
   #phase: Phase = 'granted'
   /** Whether a report has asked for fewer requests. */
